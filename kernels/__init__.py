@@ -1,0 +1,1 @@
+"""Arithmetic of the `.slm` transformer over numpy arrays; knows token ids, never conversations."""

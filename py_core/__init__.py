@@ -1,0 +1,1 @@
+"""Tinyloom's core: records in, an audited prompt and an answer out; knows no JavaScript."""
