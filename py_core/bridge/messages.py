@@ -1,0 +1,312 @@
+"""Every message that crosses the border, as frozen strict models. Protocol version 1.
+
+    page -> worker   request {v, id, kind, payload}
+    worker -> page   event   {v, id, event, data}                    zero or more for each request
+    worker -> page   reply   {v, id, ok: true, value}                then exactly one of these
+                             {v, id, ok: false, error: {code, message, details}}
+
+Takes JSON text, gives typed records; knows no session, host or model. The page states the same in
+its protocol file, and `fixtures/protocol/` holds one example of each message. Requests whose kind
+begins with `store.` are answered by the worker's JavaScript and never come here.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from py_core.compiler.plan import Plan
+
+PROTOCOL_VERSION = 1
+LARGEST_PAGE_INTEGER = 2**53 - 1
+UNREADABLE_ID = 0
+"""Id of the reply to a message whose own id could not be read; the page counts from 1."""
+
+RequestId = Annotated[int, Field(ge=1, le=LARGEST_PAGE_INTEGER)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Message(BaseModel):
+    """Frozen, strict, and closed to fields it does not know."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class Nothing(Message):
+    """A payload without fields."""
+
+
+class GenerationSettings(Message):
+    """How the answer is drawn; temperature 0 is greedy."""
+
+    temperature: float = Field(default=0.0, ge=0.0, le=10.0, allow_inf_nan=False)
+    top_k: int = Field(default=40, ge=1, le=1_000_000)
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0, allow_inf_nan=False)
+    max_tokens: int = Field(default=256, ge=1, le=1_000_000)
+    seed: int = Field(default=1, ge=0, le=LARGEST_PAGE_INTEGER)
+
+
+class ModelLoadPayload(Message):
+    """A file that the worker's JavaScript has opened and checked by sha256."""
+
+    handle: str
+    name: str
+    file_bytes: int = Field(ge=0)
+    sha256: Sha256
+    op_set: Literal["auto", "numpy", "simd"] = "auto"
+    format: Literal["slm", "gguf"] = "slm"
+
+
+class ChatSendPayload(Message):
+    """One user message. An empty system text means: the template's own default."""
+
+    text: str
+    system: str = ""
+    settings: GenerationSettings = GenerationSettings()
+
+
+class CancelPayload(Message):
+    """The id of the request to stop."""
+
+    target: int
+
+
+class ModelLoad(Message):
+    """Load a model; the old one stays until the new one is there."""
+
+    v: Literal[1]
+    id: RequestId
+    kind: Literal["model.load"]
+    payload: ModelLoadPayload
+
+
+class ModelFree(Message):
+    """Give the memory of the model back."""
+
+    v: Literal[1]
+    id: RequestId
+    kind: Literal["model.free"]
+    payload: Nothing
+
+
+class ChatSend(Message):
+    """Answer a message."""
+
+    v: Literal[1]
+    id: RequestId
+    kind: Literal["chat.send"]
+    payload: ChatSendPayload
+
+
+class ChatReset(Message):
+    """Forget the conversation: earlier turns and the key/value cache."""
+
+    v: Literal[1]
+    id: RequestId
+    kind: Literal["chat.reset"]
+    payload: Nothing
+
+
+class Cancel(Message):
+    """Stop another request."""
+
+    v: Literal[1]
+    id: RequestId
+    kind: Literal["cancel"]
+    payload: CancelPayload
+
+
+class RuntimeFactsAsked(Message):
+    """Ask what runs here."""
+
+    v: Literal[1]
+    id: RequestId
+    kind: Literal["runtime.facts"]
+    payload: Nothing
+
+
+PageRequest = Annotated[
+    ModelLoad | ModelFree | ChatSend | ChatReset | Cancel | RuntimeFactsAsked,
+    Field(discriminator="kind"),
+]
+
+
+class TokenizerFacts(Message):
+    """What the loaded tokenizer says of itself."""
+
+    kind: str
+    vocab_size: int
+    identity: Sha256
+
+
+class ModelFacts(Message):
+    """What the loaded file's header says; nothing in here is guessed."""
+
+    name: str
+    context_tokens: int
+    prompt_limit_tokens: int
+    output_limit_tokens: int
+    kv_bytes_per_token: int
+    kv_bytes_total: int
+    kv_bytes_used: int
+    file_bytes: int
+    parameters: int
+    dtype: str
+    tokenizer: TokenizerFacts
+    sha256: Sha256
+    checksum: Literal["verified", "not verifiable"]
+    op_set: str
+    heap_bytes: int
+    licence: str
+    origin: str
+    chat_template: Literal["chatml", "plain"]
+
+
+class ModelFreed(Message):
+    """Whether there was a model to free."""
+
+    was_loaded: bool
+    heap_bytes: int
+
+
+class TurnResult(Message):
+    """How a turn ended. A stopped turn is a result too; its text stays in the conversation."""
+
+    finish_reason: Literal["end", "length", "context", "stopped"]
+    text: str
+    prompt_tokens: int
+    generated_tokens: int
+    reused_tokens: int
+    prefill_ms: float
+    decode_ms: float
+    prefill_tokens_per_s: float
+    decode_tokens_per_s: float
+    output_ids: tuple[int, ...]
+    kv_bytes_used: int
+    kv_bytes_total: int
+
+
+class ContextReset(Message):
+    """What the reset forgot."""
+
+    turns_dropped: int
+    cached_tokens_dropped: int
+
+
+class CancelOutcome(Message):
+    """Whether the target could still be stopped."""
+
+    target: int
+    outcome: Literal["stopping", "not_running"]
+
+
+class RuntimeFacts(Message):
+    """What runs here."""
+
+    protocol: int
+    version: str
+    python: str
+    numpy: str
+    op_sets: tuple[str, ...]
+    heap_bytes: int
+    state: Literal["empty", "loading", "ready", "busy"]
+    model: ModelFacts | None
+
+
+ReplyValue = ModelFacts | ModelFreed | TurnResult | ContextReset | CancelOutcome | RuntimeFacts
+
+
+class ProgressData(Message):
+    """A step under way; `total` 0 means that the amount is not known."""
+
+    step: Literal["convert", "load", "prefill"]
+    done: int
+    total: int
+    text: str
+
+
+class PlanData(Message):
+    """The frozen prompt plan; comes before the first token."""
+
+    plan: Plan
+
+
+class TokenData(Message):
+    """New text and the ids it came from; text may be empty while a character is incomplete."""
+
+    text: str
+    ids: tuple[int, ...]
+
+
+class NoticeData(Message):
+    """Something the person should know that is no error."""
+
+    code: Literal["op_set_fallback", "old_model_freed"]
+    text: str
+
+
+class ProgressEvent(Message):
+    """A step under way."""
+
+    v: Literal[1] = 1
+    id: int
+    event: Literal["progress"] = "progress"
+    data: ProgressData
+
+
+class PlanEvent(Message):
+    """The plan of the prompt."""
+
+    v: Literal[1] = 1
+    id: int
+    event: Literal["plan"] = "plan"
+    data: PlanData
+
+
+class TokenEvent(Message):
+    """Newly generated text."""
+
+    v: Literal[1] = 1
+    id: int
+    event: Literal["token"] = "token"
+    data: TokenData
+
+
+class NoticeEvent(Message):
+    """A remark."""
+
+    v: Literal[1] = 1
+    id: int
+    event: Literal["notice"] = "notice"
+    data: NoticeData
+
+
+WorkerEvent = Annotated[
+    ProgressEvent | PlanEvent | TokenEvent | NoticeEvent, Field(discriminator="event")
+]
+EventData = ProgressData | PlanData | TokenData | NoticeData
+
+
+class ErrorBody(Message):
+    """A stable code, one sentence, and the values it was built from."""
+
+    code: str
+    message: str
+    details: dict[str, str | int | None]
+
+
+class OkReply(Message):
+    """The one reply of a request that worked."""
+
+    v: Literal[1] = 1
+    id: int
+    ok: Literal[True] = True
+    value: ReplyValue
+
+
+class ErrorReply(Message):
+    """The one reply of a request that did not."""
+
+    v: Literal[1] = 1
+    id: int
+    ok: Literal[False] = False
+    error: ErrorBody
