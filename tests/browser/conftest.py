@@ -1,0 +1,42 @@
+"""The browser and the site, started once for all browser tests.
+
+Takes the engines that this machine has; gives one Chromium and, for each test, a fresh context.
+Does not know what a test does with them.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from tests.browser.engines import CHROMIUM_FLAGS, ENGINES, explain_missing, is_required
+
+
+def demand_engine(name: str) -> Path:
+    """Return the engine's program; skip the test without it, or fail where it is required."""
+    engine = ENGINES[name]
+    path = engine.find()
+    if path is None and is_required(name):
+        pytest.fail(explain_missing(engine))
+    if path is None:
+        pytest.skip(explain_missing(engine))
+    return path
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Start Chromium once."""
+    path = demand_engine("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    """Open a fresh profile: no cookies, no storage, no service worker of another test."""
+    context = chromium.new_context()
+    yield context
+    context.close()
