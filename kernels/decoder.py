@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 import numpy as np
 
 from kernels.arrays import F32
-from kernels.errors import KernelError
+from kernels.errors import ErrorCode, kernel_error
 from kernels.kv_cache import FIRST_CAPACITY_TOKENS, KvCache
 from kernels.model_config import ModelConfig
 from kernels.ops import OpSet
@@ -37,7 +37,7 @@ class Decoder:
         The cache grows by whole chunks: it may be closed at any yield and stays true.
 
         Raises:
-            KernelError: `invalid_length` for no ids, `invalid_token` for an id outside the
+            KernelError: `invalid_length` for no ids, `invalid_token_id` for an id outside the
                 vocabulary, `context_exceeded` when the ids do not fit.
         """
         self._check(ids)
@@ -72,16 +72,14 @@ class Decoder:
 
     def _check(self, ids: Sequence[int]) -> None:
         if not ids:
-            raise KernelError(
-                2, "invalid_length", "ids", None, "no tokens to read; give at least one"
+            raise kernel_error(
+                ErrorCode.INVALID_LENGTH, "ids", "there are no tokens to read; give at least one"
             )
         worst = next((token for token in ids if not 0 <= token < self.config.vocab_size), None)
         if worst is not None:
-            raise KernelError(
-                101,
-                "invalid_token",
+            raise kernel_error(
+                ErrorCode.INVALID_TOKEN_ID,
                 "ids",
-                None,
                 f"token id {worst} is outside the vocabulary of {self.config.vocab_size}",
             )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernels.arrays import F32
 from kernels.decoder import Decoder
-from kernels.errors import KernelError
+from kernels.errors import ErrorCode, kernel_error
 from kernels.kv_cache import KvCache
 from kernels.sampler import Sampler, SamplerSettings
 
@@ -46,7 +46,7 @@ Step: TypeAlias = Prefilled | Token | Pause
 _PAUSE = Pause()
 
 
-def generate_steps(
+def generate_steps(  # noqa: PLR0913 - what to run on, what to say, and when to stop
     decoder: Decoder,
     cache: KvCache,
     prompt_ids: Sequence[int],
@@ -93,16 +93,14 @@ def log_probability(logits: F32, token: int) -> float:
 
 def _check(decoder: Decoder, prompt_ids: Sequence[int], max_tokens: int) -> None:
     if max_tokens < 1:
-        raise KernelError(
-            2, "invalid_length", "max_tokens", None, f"max_tokens must be 1 or more: {max_tokens}"
+        raise kernel_error(
+            ErrorCode.INVALID_LENGTH, "max_tokens", f"max_tokens must be 1 or more: {max_tokens}"
         )
     limit = decoder.config.max_context - 1
     if len(prompt_ids) > limit:
-        raise KernelError(
-            11,
-            "context_exceeded",
+        raise kernel_error(
+            ErrorCode.CONTEXT_EXCEEDED,
             "prompt_ids",
-            None,
             f"the prompt has {len(prompt_ids)} tokens and {limit} are allowed; shorten it",
         )
 

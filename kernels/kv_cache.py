@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from kernels.arrays import F32
-from kernels.errors import KernelError
+from kernels.errors import ErrorCode, kernel_error
 from kernels.model_config import ModelConfig
 
 FIRST_CAPACITY_TOKENS = 256
@@ -126,11 +126,9 @@ class KvCache:
             KernelError: `context_exceeded` (code 11) when `length` is over the model's context.
         """
         if length > self.max_context:
-            raise KernelError(
-                11,
-                "context_exceeded",
+            raise kernel_error(
+                ErrorCode.CONTEXT_EXCEEDED,
                 "max_context",
-                None,
                 f"{length} tokens do not fit the context of {self.max_context}; shorten the text",
             )
         if length > self.capacity:

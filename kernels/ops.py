@@ -10,14 +10,28 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kernels.arrays import F32, I32
+from kernels.dtypes import StoredTensor
 from kernels.kv_cache import KvCache
 from kernels.model_config import ModelConfig
-from kernels.slm_file import SlmFile
+
+
+class TensorSource(Protocol):
+    """What loading needs of a model file: its header, and tensors by name."""
+
+    @property
+    def config(self) -> ModelConfig:
+        """The header."""
+
+    def read_tensor(self, name: str) -> StoredTensor:
+        """Give one tensor as it is stored."""
+
+    def read_f32(self, name: str) -> F32:
+        """Give one tensor dequantised; the caller may keep the array."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadProgress:
-    """One loaded tensor: `done` of `total` tensors, the last one being `name`."""
+    """`done` of `total` parts of the model are loaded, the last one being `name`."""
 
     done: int
     total: int
@@ -43,7 +57,7 @@ class OpSet(Protocol):
     def weight_bytes(self) -> int:
         """Bytes that the loaded weights hold now."""
 
-    def load(self, model: SlmFile) -> Iterator[LoadProgress]:
+    def load(self, model: TensorSource) -> Iterator[LoadProgress]:
         """Take the weights tensor by tensor; usable after the iterator is exhausted."""
 
     def new_cache(self, capacity_tokens: int) -> KvCache:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.arrays import F32, F64
-from kernels.errors import KernelError
+from kernels.errors import ErrorCode, KernelError, kernel_error
 
 MAX_TOP_K = 1024
 MAX_SEED = 2**64 - 1
@@ -45,13 +45,19 @@ class SamplerSettings:
             KernelError: `invalid_setting` with the setting's name as field.
         """
         if not (_is_number(self.temperature) and 0 <= self.temperature < math.inf):
-            raise _refuse("temperature", "a number of 0 or more", self.temperature)
+            raise self._refusal(field="temperature", expected="a number of 0 or more")
         if not (_is_integer(self.top_k) and 1 <= self.top_k <= MAX_TOP_K):
-            raise _refuse("top_k", f"an integer from 1 to {MAX_TOP_K}", self.top_k)
+            raise self._refusal(field="top_k", expected=f"a whole number from 1 to {MAX_TOP_K}")
         if not (_is_number(self.top_p) and 0 < self.top_p <= 1):
-            raise _refuse("top_p", "a number above 0 and at most 1", self.top_p)
+            raise self._refusal(field="top_p", expected="a number above 0 and at most 1")
         if not (_is_integer(self.seed) and 0 <= self.seed <= MAX_SEED):
-            raise _refuse("seed", "an integer from 0 to 2**64 - 1", self.seed)
+            raise self._refusal(field="seed", expected="a whole number from 0 to 2**64 - 1")
+
+    def _refusal(self, *, field: str, expected: str) -> KernelError:
+        found = getattr(self, field)
+        return kernel_error(
+            ErrorCode.INVALID_SETTING, field, f"{field} must be {expected}, found {found!r}"
+        )
 
 
 class Sampler:
@@ -69,12 +75,10 @@ class Sampler:
         """
         best = int(np.argmax(logits))  # the first of equal ones; the first NaN if there is one
         if not np.isfinite(logits[best]):
-            raise KernelError(
-                13,
-                "generation_failed",
+            raise kernel_error(
+                ErrorCode.GENERATION_FAILED,
                 "logits",
-                None,
-                "the logits are not finite; reload the model",
+                "the logits are not finite; the model file is damaged or not a language model",
             )
         if self._settings.temperature == 0:
             return best
@@ -130,9 +134,3 @@ def _is_number(value: object) -> bool:
 
 def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _refuse(field: str, expected: str, found: object) -> KernelError:
-    return KernelError(
-        100, "invalid_setting", field, None, f"{field} must be {expected}, found {found!r}"
-    )
