@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
+from py_core.serving.vendor_lock import VendorLock, read_vendor_lock
 from tests.browser.engines import CHROMIUM_FLAGS, ENGINES, explain_missing, is_required
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def demand_engine(name: str) -> Path:
@@ -40,3 +43,9 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     context = chromium.new_context()
     yield context
     context.close()
+
+
+@pytest.fixture(scope="session")
+def vendor_lock() -> VendorLock:
+    """Read which files the page's runtime consists of."""
+    return read_vendor_lock(ROOT / "web" / "vendor.lock.json")

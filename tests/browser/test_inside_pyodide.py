@@ -1,14 +1,19 @@
 """The same tests pass in the browser's own Python as in this one."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser import pyodide_site, pyodide_wheels
+from py_core.serving.site import Site
+from py_core.serving.static_server import start
+from py_core.serving.vendor_lock import VendorLock
+from py_core.serving.wheel import build_wheel
+from tests.browser import pyodide_wheels
+from tests.browser.pyodide_bundle import HARNESS, write_bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("kernels", "py_core", "laws", "cases")
@@ -38,21 +43,32 @@ def find_test_files() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def inside_rows(chromium: Browser) -> Sequence[Row]:
+def harness_address(vendor_lock: VendorLock, tmp_path_factory) -> Iterator[str]:
+    """Serve the harness by the real server with its real headers."""
+    bundle = write_bundle(tmp_path_factory.mktemp("bundle"))
+    folders = {
+        "harness": HARNESS,
+        "test-wheels": pyodide_wheels.collect(),
+        "bundle": bundle.parent,
+    }
+    with start(Site(ROOT, vendor_lock, extra_folders=folders)) as server:
+        yield server.address
+
+
+@pytest.fixture(scope="module")
+def inside_rows(chromium: Browser, harness_address: str) -> Sequence[Row]:
     """Run everything once inside Pyodide and return one row per test."""
-    wheels = pyodide_wheels.collect()
-    our_wheel = next((ROOT / "web" / "wheels").glob("tinyloom-*.whl")).name
+    wheels = sorted(pyodide_wheels.WHEELS.glob("*.whl"))
     order = {
-        "wheels": [f"/test-wheels/{path.name}" for path in sorted(wheels.glob("*.whl"))],
-        "ourWheel": f"/wheels/{our_wheel}",
+        "wheels": [f"/test-wheels/{path.name}" for path in wheels],
+        "ourWheel": f"/wheels/{build_wheel(ROOT).file_name}",
         "paths": find_test_files(),
     }
-    with pyodide_site.serve() as origin:
-        page = chromium.new_page()
-        page.set_default_timeout(BROWSER_DEADLINE_MS)
-        page.goto(f"{origin}/harness/index.html")
-        answer: dict[str, Any] = page.evaluate(START_WORKER, order)
-        page.close()
+    page = chromium.new_page()
+    page.set_default_timeout(BROWSER_DEADLINE_MS)
+    page.goto(f"{harness_address}harness/index.html")
+    answer: dict[str, Any] = page.evaluate(START_WORKER, order)
+    page.close()
     printed = "\n".join(answer["printed"])
     assert "report" in answer, f"pytest did not finish: {answer.get('failure')}\n{printed}"
     rows: list[Row] = json.loads(answer["report"])["rows"]

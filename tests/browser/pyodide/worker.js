@@ -20,7 +20,7 @@ async function runTests({ wheels, ourWheel, paths }) {
   for (const url of wheels) pyodide.unpackArchive(await fetchBytes(url), 'wheel');
   const micropip = pyodide.pyimport('micropip');
   await micropip.install.callKwargs(new URL(ourWheel, location.href).href, { deps: false });
-  pyodide.unpackArchive(await fetchBytes('/bundle.zip'), 'zip');
+  pyodide.unpackArchive(await fetchBytes('/bundle/bundle.zip'), 'zip');
   const runInside = pyodide.pyimport('run_inside');
   return runInside.run.callPromising(JSON.stringify(paths));
 }
