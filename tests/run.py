@@ -72,7 +72,7 @@ def make_environment() -> None:
         return
     say(f"making {VENV.name}")
     venv.create(VENV, with_pip=True, clear=True)
-    options = ["--quiet", "--disable-pip-version-check", "--editable"]
+    options = ["-qq", "--disable-pip-version-check", "--editable"]
     command = [str(VENV_PYTHON), "-m", "pip", "install", *options, ".[test]"]
     run_step("installing the packages of .[test]", command)
     stamp.write_text(expected, encoding="utf-8")
