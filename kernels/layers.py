@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from kernels.arrays import F32
 
+_FEW_ROWS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Products:
@@ -46,7 +48,10 @@ def _mix_matmul(shares: F32, rows: F32) -> F32:
 
 
 def _mix_einsum(shares: F32, rows: F32) -> F32:
-    return np.asarray(np.einsum("ts,sd->td", shares, rows))
+    if len(shares) < _FEW_ROWS:
+        return np.asarray(np.einsum("ts,sd->td", shares, rows))
+    # With many rows the turned copy pays: dot products run at twice the speed of sums of rows.
+    return np.asarray(np.einsum("ts,ds->td", shares, np.ascontiguousarray(rows.T)))
 
 
 MATMUL = Products("matmul", _by_rows_matmul, _mix_matmul)

@@ -19,9 +19,10 @@ from kernels.model_config import ModelConfig
 from kernels.model_names import OUTPUT, OUTPUT_NORM, TOKEN_EMBEDDINGS, layer_name
 from kernels.ops import LoadProgress, TensorSource
 
-# About 25 ms at the 6 GFLOP/s of one browser core, so that a slower one stays under 50 ms.
-_BROWSER_UNIT_FLOP = 150e6
+# About 20 ms at the 6 GFLOP/s of one browser core, so that a slower one stays under 50 ms.
+_BROWSER_UNIT_FLOP = 120e6
 _NATIVE_UNIT_FLOP = 2e9
+_ATTENTION_WEIGHT = 2  # an operation of the short dot products there takes about twice as long
 _MAX_CHUNK_TOKENS = 64
 
 
@@ -101,13 +102,14 @@ class NumpyOps:
     def chunk_tokens(self, start: int) -> int:
         """Tell how many tokens a block call should take, by counting its operations.
 
-        A token costs `6 H F` in the feed-forward block, and `4 H (A + K) D` for the four products
-        plus `4 A D S` for looking at S tokens in the attention block.
+        A token costs `6 H F` in the feed-forward block, and in the attention block
+        `4 H (A + K) D` for the four products plus `4 A D S` for looking at S tokens.
         """
         shape = self._config
         heads_width = shape.head_count * shape.head_dim
         both_widths = (shape.head_count + shape.kv_head_count) * shape.head_dim
-        attention_flop = 4 * shape.hidden_size * both_widths + 4 * heads_width * start
+        looking_flop = _ATTENTION_WEIGHT * 4 * heads_width * start
+        attention_flop = 4 * shape.hidden_size * both_widths + looking_flop
         feed_forward_flop = 6 * shape.hidden_size * shape.ffn_size
         native = self._products.name == "matmul"
         budget = _NATIVE_UNIT_FLOP if native else _BROWSER_UNIT_FLOP
