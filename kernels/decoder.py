@@ -29,7 +29,7 @@ class Decoder:
 
     def forward(self, ids: Sequence[int], cache: KvCache) -> F32:
         """Read `ids` after what is cached and give the logits `[V]` after the last one."""
-        return _drain(self.forward_steps(ids, cache))
+        return drain(self.forward_steps(ids, cache))
 
     def forward_steps(self, ids: Sequence[int], cache: KvCache) -> Generator[None, None, F32]:
         """Read `ids` chunk by chunk, yielding between blocks; return logits `[V]`.
@@ -43,7 +43,7 @@ class Decoder:
         self._check(ids)
         cache.reserve(cache.length + len(ids))
         hidden: F32 = np.empty((0, self.config.hidden_size), dtype=np.float32)
-        for chunk in self._chunks(ids, cache):
+        for chunk in self.chunks(ids, cache):
             hidden = yield from self.hidden_steps(chunk, cache)  # [T, H]
             yield
         return np.asarray(self.ops.logits(hidden[-1:])[0])  # [V]
@@ -63,7 +63,8 @@ class Decoder:
         cache.commit(ids)
         return hidden
 
-    def _chunks(self, ids: Sequence[int], cache: KvCache) -> Iterator[Sequence[int]]:
+    def chunks(self, ids: Sequence[int], cache: KvCache) -> Iterator[Sequence[int]]:
+        """Cut `ids` into what one block call should take, as the cache grows between them."""
         done = 0
         while done < len(ids):
             size = max(1, self.ops.chunk_tokens(cache.length))
@@ -84,7 +85,8 @@ class Decoder:
             )
 
 
-def _drain(steps: Generator[None, None, F32]) -> F32:
+def drain(steps: Generator[None, None, F32]) -> F32:
+    """Run a computation to its end without pausing and give its result."""
     while True:
         try:
             next(steps)

@@ -100,21 +100,9 @@ class NumpyOps:
         return KvCache(storage, max_context=self._config.max_context)
 
     def chunk_tokens(self, start: int) -> int:
-        """Tell how many tokens a block call should take, by counting its operations.
-
-        A token costs `6 H F` in the feed-forward block, and in the attention block
-        `4 H (A + K) D` for the four products plus `4 A D S` for looking at S tokens.
-        """
-        shape = self._config
-        heads_width = shape.head_count * shape.head_dim
-        both_widths = (shape.head_count + shape.kv_head_count) * shape.head_dim
-        looking_flop = _ATTENTION_WEIGHT * 4 * heads_width * start
-        attention_flop = 4 * shape.hidden_size * both_widths + looking_flop
-        feed_forward_flop = 6 * shape.hidden_size * shape.ffn_size
+        """Tell how many tokens a block call should take."""
         native = self._products.name == "matmul"
-        budget = _NATIVE_UNIT_FLOP if native else _BROWSER_UNIT_FLOP
-        wanted = int(budget / max(attention_flop, feed_forward_flop))
-        return min(_MAX_CHUNK_TOKENS, max(1, wanted))
+        return choose_chunk_tokens(self._config, start, native=native)
 
     def embed(self, ids: I32) -> F32:
         """Look up token rows: `[T] -> [T, H]`."""
@@ -167,6 +155,21 @@ class NumpyOps:
             length = min(self._config.max_context, max(end, 2 * len(self._rotations), 256))
             self._rotations = rotary_table(length, self._config.head_dim, self._config.rope_theta)
         return self._rotations[start:end]
+
+
+def choose_chunk_tokens(config: ModelConfig, start: int, *, native: bool) -> int:
+    """Fill one unit of work with tokens, by counting operations; at least one token.
+
+    A token costs `6 H F` in the feed-forward block, and in the attention block
+    `4 H (A + K) D` for the four products plus `4 A D S` for looking at S tokens.
+    """
+    heads_width = config.head_count * config.head_dim
+    looking_flop = _ATTENTION_WEIGHT * 4 * heads_width * start
+    products_flop = 4 * config.hidden_size * (heads_width + config.kv_size)
+    feed_forward_flop = 6 * config.hidden_size * config.ffn_size
+    budget = _NATIVE_UNIT_FLOP if native else _BROWSER_UNIT_FLOP
+    wanted = int(budget / max(products_flop + looking_flop, feed_forward_flop))
+    return min(_MAX_CHUNK_TOKENS, max(1, wanted))
 
 
 def _read_layer(model: TensorSource, index: int) -> _Layer:
