@@ -226,6 +226,6 @@ class InvariantError(WeAreWrongError):
 
     code = "internal"
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, *, what: str) -> None:
         """Name the broken promise for the developer's log."""
         super().__init__(f"Internal promise broken: {what}.")

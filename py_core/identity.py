@@ -13,22 +13,20 @@ from py_core.errors import InvariantError
 
 
 def canonical_json(value: object) -> bytes:
-    """Write a value in its only canonical form: sorted keys, no spaces, UTF-8, NFC text.
+    r"""Write a value in its only canonical form: sorted keys, no spaces, UTF-8, NFC text.
 
     Example:
-        canonical_json({"b": [1, True], "a": "é"}) == b'{"a":"\\xc3\\xa9","b":[1,true]}'
+        canonical_json({"b": [1, True], "a": "é"}) == b'{"a":"\xc3\xa9","b":[1,true]}'
 
     Raises:
         InvariantError: for a float, a key that is not text, two keys that are one after NFC,
             text with a lone surrogate, or any other type.
     """
-    text = json.dumps(
-        _normalise(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True
-    )
+    text = json.dumps(_normalise(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InvariantError("canonical JSON holds a lone surrogate") from error
+        raise InvariantError(what="canonical JSON holds a lone surrogate") from error
 
 
 def sha256_hex(data: bytes) -> str:
@@ -57,16 +55,16 @@ def _normalise(value: object) -> object:
         case list() | tuple():
             return [_normalise(item) for item in value]
         case _:
-            raise InvariantError(f"canonical JSON cannot hold a {type(value).__name__}")
+            raise InvariantError(what=f"canonical JSON cannot hold a {type(value).__name__}")
 
 
 def _normalise_mapping(value: Mapping[object, object]) -> dict[str, object]:
     result: dict[str, object] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            raise InvariantError("canonical JSON keys are text")
+            raise InvariantError(what="canonical JSON keys are text")
         normal = unicodedata.normalize("NFC", key)
         if normal in result:
-            raise InvariantError("two keys are one key after normalisation")
+            raise InvariantError(what="two keys are one key after normalisation")
         result[normal] = _normalise(item)
     return result

@@ -10,14 +10,16 @@ its protocol file, and `fixtures/protocol/` holds one example of each message. R
 begins with `store.` are answered by the worker's JavaScript and never come here.
 """
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from py_core.compiler.plan import Plan
 
 PROTOCOL_VERSION = 1
 LARGEST_PAGE_INTEGER = 2**53 - 1
+LARGEST_TOP_K = 1024
 UNREADABLE_ID = 0
 """Id of the reply to a message whose own id could not be read; the page counts from 1."""
 
@@ -31,6 +33,20 @@ class Message(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
+class RequestEnvelope(Message):
+    """What every message from the page carries."""
+
+    v: Literal[1]
+    id: RequestId
+
+
+class AnswerEnvelope(Message):
+    """What every message to the page carries: the id of its request."""
+
+    v: Literal[1] = 1
+    id: int
+
+
 class Nothing(Message):
     """A payload without fields."""
 
@@ -39,7 +55,7 @@ class GenerationSettings(Message):
     """How the answer is drawn; temperature 0 is greedy."""
 
     temperature: float = Field(default=0.0, ge=0.0, le=10.0, allow_inf_nan=False)
-    top_k: int = Field(default=40, ge=1, le=1_000_000)
+    top_k: int = Field(default=40, ge=1, le=LARGEST_TOP_K)
     top_p: float = Field(default=1.0, gt=0.0, le=1.0, allow_inf_nan=False)
     max_tokens: int = Field(default=256, ge=1, le=1_000_000)
     seed: int = Field(default=1, ge=0, le=LARGEST_PAGE_INTEGER)
@@ -70,56 +86,44 @@ class CancelPayload(Message):
     target: int
 
 
-class ModelLoad(Message):
+class ModelLoad(RequestEnvelope):
     """Load a model; the old one stays until the new one is there."""
 
-    v: Literal[1]
-    id: RequestId
     kind: Literal["model.load"]
     payload: ModelLoadPayload
 
 
-class ModelFree(Message):
+class ModelFree(RequestEnvelope):
     """Give the memory of the model back."""
 
-    v: Literal[1]
-    id: RequestId
     kind: Literal["model.free"]
     payload: Nothing
 
 
-class ChatSend(Message):
+class ChatSend(RequestEnvelope):
     """Answer a message."""
 
-    v: Literal[1]
-    id: RequestId
     kind: Literal["chat.send"]
     payload: ChatSendPayload
 
 
-class ChatReset(Message):
+class ChatReset(RequestEnvelope):
     """Forget the conversation: earlier turns and the key/value cache."""
 
-    v: Literal[1]
-    id: RequestId
     kind: Literal["chat.reset"]
     payload: Nothing
 
 
-class Cancel(Message):
+class Cancel(RequestEnvelope):
     """Stop another request."""
 
-    v: Literal[1]
-    id: RequestId
     kind: Literal["cancel"]
     payload: CancelPayload
 
 
-class RuntimeFactsAsked(Message):
+class RuntimeFactsAsked(RequestEnvelope):
     """Ask what runs here."""
 
-    v: Literal[1]
-    id: RequestId
     kind: Literal["runtime.facts"]
     payload: Nothing
 
@@ -244,38 +248,30 @@ class NoticeData(Message):
     text: str
 
 
-class ProgressEvent(Message):
+class ProgressEvent(AnswerEnvelope):
     """A step under way."""
 
-    v: Literal[1] = 1
-    id: int
     event: Literal["progress"] = "progress"
     data: ProgressData
 
 
-class PlanEvent(Message):
+class PlanEvent(AnswerEnvelope):
     """The plan of the prompt."""
 
-    v: Literal[1] = 1
-    id: int
     event: Literal["plan"] = "plan"
     data: PlanData
 
 
-class TokenEvent(Message):
+class TokenEvent(AnswerEnvelope):
     """Newly generated text."""
 
-    v: Literal[1] = 1
-    id: int
     event: Literal["token"] = "token"
     data: TokenData
 
 
-class NoticeEvent(Message):
+class NoticeEvent(AnswerEnvelope):
     """A remark."""
 
-    v: Literal[1] = 1
-    id: int
     event: Literal["notice"] = "notice"
     data: NoticeData
 
@@ -294,19 +290,38 @@ class ErrorBody(Message):
     details: dict[str, str | int | None]
 
 
-class OkReply(Message):
+class OkReply(AnswerEnvelope):
     """The one reply of a request that worked."""
 
-    v: Literal[1] = 1
-    id: int
     ok: Literal[True] = True
     value: ReplyValue
 
 
-class ErrorReply(Message):
+class ErrorReply(AnswerEnvelope):
     """The one reply of a request that did not."""
 
-    v: Literal[1] = 1
-    id: int
     ok: Literal[False] = False
     error: ErrorBody
+
+
+REQUEST_KINDS = frozenset(
+    {"model.load", "model.free", "chat.send", "chat.reset", "cancel", "runtime.facts"}
+)
+_PAGE_REQUEST: TypeAdapter[PageRequest] = TypeAdapter(PageRequest)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first thing that is wrong with a message: where, and what was expected there."""
+
+    path: tuple[str | int, ...]
+    expected: str
+
+
+def read_request(text: str) -> PageRequest | Fault:
+    """Validate one message; the fault never repeats a value of it."""
+    try:
+        return _PAGE_REQUEST.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        return Fault(first["loc"], first["msg"])

@@ -9,7 +9,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-NodeKind = Literal["system_text", "user_turn", "assistant_turn", "current_message", "answer_frame"]
+NodeKind = Literal[
+    "begin_frame",
+    "system_text",
+    "user_turn",
+    "assistant_turn",
+    "current_message",
+    "answer_frame",
+]
 StepName = Literal["fit_budget"]
 
 
