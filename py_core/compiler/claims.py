@@ -1,0 +1,70 @@
+"""Which claims a text makes: slots and values that two records can disagree about.
+
+Takes a text or a candidate, gives facts. Only three shapes are read (key=value, key: value, one
+short sentence "X is Y"), because a claim that was guessed would hide a record that is right.
+Nothing is invented: slot and value are words of the text. Does not know tiers.
+"""
+
+import re
+from functools import lru_cache
+
+from py_core.compiler.draft import Candidate
+from py_core.records.fields import LARGEST_VALUE_CHARS, Fact
+from py_core.unicode_text import fold_case, plain_form
+
+_PAIR = re.compile(r"[-*]? ?([A-Za-z0-9][A-Za-z0-9_.-]{0,63}) ?(?:=|: ) ?([^=\n]{1,300})")
+_SENTENCE = re.compile(
+    r"(?:the |my |our |your |user's )?([A-Za-z][A-Za-z0-9 _-]{1,40}?) (?:is|are) (?:now )?"
+    r"([^.!?\n]{1,120})[.!]?",
+    re.IGNORECASE | re.ASCII,
+)
+_NO_SUBJECTS_TEXT = (
+    "it this that there here he she they we you i what who which where when how why one"
+)
+_NO_SUBJECTS = frozenset(_NO_SUBJECTS_TEXT.split())
+_MOST_WORDS = 4
+_CACHED_TEXTS = 4_096
+
+
+def list_claims(candidate: Candidate) -> tuple[Fact, ...]:
+    """Give the claims of a candidate: those that came with it, else those its text spells out."""
+    if candidate.facts:
+        return candidate.facts
+    return () if candidate.is_acting else read_claims(candidate.plain_text)
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def read_claims(plain_text: str) -> tuple[Fact, ...]:
+    """Read a text that consists of nothing but claims; any other text makes none.
+
+    Example:
+        read_claims("target: cpu; os=linux") gives target=cpu and os=linux.
+    """
+    parts = [part.strip() for part in plain_text.split(";") if part.strip()]
+    pairs = [_PAIR.fullmatch(part) for part in parts]
+    if parts and all(pairs):
+        return tuple(_make_fact(pair[1], pair[2]) for pair in pairs if pair)
+    sentence = _SENTENCE.fullmatch(plain_text)
+    if sentence is None or not _names_something(sentence[1]):
+        return ()
+    return (_make_fact("_".join(sentence[1].split()), sentence[2]),)
+
+
+def name_slot(candidate: Candidate, fact: Fact) -> str:
+    """Give the full name of a slot: the record's subject goes before a slot without a dot."""
+    subject = fold_case(plain_form(candidate.record.subject)).replace(" ", "_")
+    return fact.slot if "." in fact.slot or not subject else f"{subject}.{fact.slot}"
+
+
+def compare_form(value: str) -> str:
+    """Give the form in which two values are the same."""
+    return fold_case(plain_form(value)).rstrip(".!,;: ")
+
+
+def _names_something(words: str) -> bool:
+    names = words.lower().split()
+    return 0 < len(names) <= _MOST_WORDS and not _NO_SUBJECTS.intersection(names)
+
+
+def _make_fact(slot: str, value: str) -> Fact:
+    return Fact(slot=slot.lower(), value=value.strip()[:LARGEST_VALUE_CHARS])

@@ -1,0 +1,65 @@
+"""Sentences that give orders to a model.
+
+Takes untrusted text, gives its sentences and which of them are orders. Ordinary imperatives
+("click the button") pass: only what speaks to the model, of its rules or of secrets is an order.
+Does not know records.
+"""
+
+import re
+from functools import lru_cache
+
+from py_core.compiler.look_alikes import make_skeleton
+from py_core.unicode_text import collapse_spaces
+
+_RULES = (
+    r"(?:instructions?|prompts?|rules?|polic(?:y|ies)|guidelines?|directions?|orders?|messages?|"
+    r"context|constraints?|safety|user|everything|training)"
+)
+_SECRETS = (
+    r"(?:system prompt|hidden prompt|prompt|(?:workspace|session|api|secret|private|access) keys?|"
+    r"passwords?|passphrases?|credentials?|secrets?|tokens?|instructions|session state)"
+)
+_ORDERS = re.compile(
+    "|".join(
+        (
+            rf"\b(?:ignore|disregard|forget|override|bypass|overrule)\b.{{0,60}}\b{_RULES}\b",
+            rf"\b(?:reveal|print|show|send|leak|exfiltrate|repeat|output|expose|share|email|post)\b"
+            rf".{{0,60}}\b{_SECRETS}\b",
+            r"\byou are (?:now|no longer)\b",
+            r"\bfrom now on\b",
+            r"\b(?:act as|pretend (?:to be|you are|that you)|role-?play as)\b",
+            r"\b(?:do not|don't|never) (?:tell|inform|mention|reveal|warn|alert)\b.{0,30}\buser\b",
+            r"\bnew (?:system |developer )?(?:instructions?|polic(?:y|ies)|rules?|task)"
+            r"\s{0,4}(?:[:-]|&#58;)",
+            r"\b(?:system|developer) (?:prompt|message|instructions?|override)\b",
+            r"\b(?:jailbreak|developer mode|dan mode|do anything now)\b",
+            r"\b(?:assistant|ai model|language model|chatbot|llm)\b,? "
+            r"(?:must|should|shall|will now|has to)\b",
+            r"\b(?:i|we) (?:should|must|will|need to) (?:now )?"
+            r"(?:comply|obey|ignore|reveal|disregard)\b",
+            r"\b(?:the )?user (?:wants|asked|has asked|told) (?:me|you|us) to\b",
+            r"\blet'?s think step by step\b",
+            r"\bas (?:the|an?) (?:assistant|ai|language model)\b",
+        )
+    ),
+    re.IGNORECASE | re.ASCII,
+)
+_ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"']{1,2000}|\bwww\.[^\s<>\"']{1,2000}")
+_SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
+_CACHED_TEXTS = 4_096
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def split_sentences(text: str) -> tuple[str, ...]:
+    """Cut a text at sentence ends and line ends; nothing but space is lost."""
+    return tuple(part.strip() for part in _SENTENCE_END.split(text) if part.strip())
+
+
+def is_order(sentence: str) -> bool:
+    """Tell whether a sentence speaks to the model instead of stating something."""
+    return _ORDERS.search(collapse_spaces(make_skeleton(sentence))) is not None
+
+
+def drop_addresses(text: str) -> tuple[str, int]:
+    """Replace web addresses by a fixed word; give how many there were."""
+    return _ADDRESS.subn("[link]", text)
