@@ -70,11 +70,15 @@ class Checksum:
 
     def total(self) -> int:
         """Return the checksum of everything so far; never 0."""
+        return self.sum_so_far() or 1
+
+    def sum_so_far(self) -> int:
+        """Return the same before 0 is replaced."""
         value = BASIS + self._length_bytes * INDEX_KEY + self._sum
         if self._rest:
             word = int.from_bytes(self._rest, "little")
             value += mix_word(word, self._words_done)
-        return value & MASK or 1
+        return value & MASK
 
     def _add_words(self, words: U64) -> None:
         for start in range(0, len(words), CHUNK_WORDS):
@@ -112,15 +116,15 @@ def unmix_word(mixed: int, index: int) -> int:
     return value ^ (index * INDEX_KEY & MASK)
 
 
-def find_balance(total_with_zero: int, target: int, index: int) -> int:
+def find_balance(sum_with_zero: int, target: int, index: int) -> int:
     """Return the word that moves a file's checksum from one value to another.
 
     Args:
-        total_with_zero: Checksum of the file while the word at `index` is 0.
+        sum_with_zero: `sum_so_far` of the file while the word at `index` is 0.
         target: Checksum that the header announces.
         index: Position of the word, counted in words from the start of the file.
     """
-    return unmix_word((target - total_with_zero + mix_word(0, index)) & MASK, index)
+    return unmix_word((target - sum_with_zero + mix_word(0, index)) & MASK, index)
 
 
 def checksum_of(source: ByteSource, *, chunk_bytes: int = 1 << 20) -> int:
