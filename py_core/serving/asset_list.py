@@ -37,8 +37,10 @@ class Asset:
 def list_assets(web: Path, lock: VendorLock, wheel: Wheel) -> list[Asset]:
     """List every asset in the order of paths."""
     assets = [_asset_of_file(web, path) for path in find_page_files(web)]
-    for file in lock.files:
-        assets.append(Asset(f"vendor/{file.path}", "runtime", file.pin.sha256, file.pin.size))
+    assets += [
+        Asset(f"vendor/{file.path}", "runtime", file.pin.sha256, file.pin.size)
+        for file in lock.files
+    ]
     pin = pin_of_bytes(wheel.content)
     assets.append(Asset(f"wheels/{wheel.file_name}", "python", pin.sha256, pin.size))
     return sorted(assets, key=lambda asset: asset.path)

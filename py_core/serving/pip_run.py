@@ -25,19 +25,23 @@ def run_pip(arguments: list[str], *, report: Callable[[str], None], doing: str) 
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
     ) as child:
-        waited_s = 0.0
-        while True:
-            try:
-                _, errors = child.communicate(timeout=_PATIENCE_S)
-                break
-            except subprocess.TimeoutExpired:
-                waited_s += _PATIENCE_S
-                report(f"{doing}: still at it after {waited_s:.0f} s")
-            except BaseException:
-                child.kill()
-                raise
+        try:
+            errors = _wait(child, report=report, doing=doing)
+        except BaseException:
+            child.kill()  # interrupts too: pip must not outlive the start that asked for it
+            raise
     if child.returncode != 0:
         raise SourceUnavailableError(_reason(errors.decode(errors="replace")))
+
+
+def _wait(child: subprocess.Popen[bytes], *, report: Callable[[str], None], doing: str) -> bytes:
+    waited_s = 0.0
+    while True:
+        try:
+            return child.communicate(timeout=_PATIENCE_S)[1]
+        except subprocess.TimeoutExpired:
+            waited_s += _PATIENCE_S
+            report(f"{doing}: still at it after {waited_s:.0f} s")
 
 
 def _reason(errors: str) -> str:

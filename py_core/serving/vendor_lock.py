@@ -112,7 +112,8 @@ def pyodide_lock_bytes(content: object) -> bytes:
 
 def _parse(data: dict[str, Any]) -> VendorLock:
     if data["format"] != FORMAT:
-        raise ValueError(f"format {data['format']!r}")
+        reason = f"format {data['format']!r}"
+        raise ValueError(reason)
     files = [_pinned(entry) for entry in data["files"]]
     content = pyodide_lock_bytes(data["pyodide_lock"])
     files.append(PinnedFile(PYODIDE_LOCK_PATH, pin_of_bytes(content), (TextSource(content),)))
@@ -133,7 +134,8 @@ def _pinned(entry: dict[str, Any]) -> PinnedFile:
 def _safe_path(path: str) -> str:
     parts = path.split("/")
     if "\\" in path or ":" in path or any(part in {"", ".", ".."} for part in parts):
-        raise ValueError(f"path {path!r} leaves its folder")
+        reason = f"path {path!r} leaves its folder"
+        raise ValueError(reason)
     return path
 
 

@@ -1,7 +1,8 @@
-"""Make `web/vendor.lock.json` anew: `python -m py_core.serving.write_lock ROOT CARRIER.whl HTTP.whl`.
+"""Make `web/vendor.lock.json` anew, by hand, when a pinned version changes.
 
-Takes the wheels that carry the runtime; gives the lock's text. Run by hand when a version in
-`_PACKAGES` changes; the models' pins are kept from the lock that stands. Trusts the carrier only
+`python -m py_core.serving.write_lock ROOT CARRIER.whl HTTP.whl`.
+Takes the wheels that carry the runtime; gives the lock's text, with the models of the lock that
+stands. Trusts the carrier only
 as far as the runtime's own lock agrees with it.
 """
 
