@@ -4,6 +4,7 @@ Takes a browser context and an address; gives actions and readings. Does not ass
 about answers.
 """
 
+import base64
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +90,21 @@ class ChatPage:
     def open_file(self, path: Path) -> None:
         """Choose a model file from the disk."""
         self.page.get_by_label("Model file", exact=True).set_input_files(path)
+
+    def drop_file(self, path: Path) -> None:
+        """Drop a file on the page, as a person drags it there."""
+        content = base64.b64encode(path.read_bytes()).decode()
+        transfer = self.page.evaluate_handle(
+            """({ name, content }) => {
+                const bytes = Uint8Array.from(atob(content), (char) => char.charCodeAt(0));
+                const transfer = new DataTransfer();
+                transfer.items.add(new File([bytes], name));
+                return transfer;
+            }""",
+            {"name": path.name, "content": content},
+        )
+        for kind in ("dragover", "drop"):
+            self.page.dispatch_event("body", kind, {"dataTransfer": transfer})
 
     def write(self, text: str) -> None:
         """Write into the message box and send."""

@@ -49,7 +49,7 @@ def site() -> Site:
     """Prepare the page with the real model and the fixtures, as `serve.py` does."""
     cache = find_cache_folder(os.environ, sys.platform)
     places = Places(ROOT, cache, os.environ.get("TINYLOOM_CDN"))
-    return prepare(places, "smollm2", report=sys.stderr.write)
+    return prepare(places, "smollm2", report=_say)
 
 
 @pytest.fixture(scope="session")
@@ -77,3 +77,7 @@ def chat(context: BrowserContext, server: RunningServer) -> ChatPage:
 def vendor_lock() -> VendorLock:
     """Read which files the page's runtime consists of."""
     return read_vendor_lock(ROOT / "web" / "vendor.lock.json")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
