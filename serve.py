@@ -21,7 +21,7 @@ from py_core.serving.static_server import RunningServer, start
 
 ROOT = Path(__file__).resolve().parent
 DEFAULT_PORT = 8017
-DEFAULT_MODEL = "fixture"
+DEFAULT_MODEL = "smollm2"
 
 
 def main(arguments: list[str] | None = None) -> int:

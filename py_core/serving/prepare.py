@@ -76,11 +76,9 @@ def _make_ready(
     fetcher = Fetcher(places.cache, Cdn(places.cdn or lock.cdn), wheels, report=report)
     try:
         for number, file in enumerate(lock.files, start=1):
-            source = fetcher.place(file, places.vendor / file.path)
-            where = f"from {source}" if source else "already here"
-            report(
-                f"[{number:>2}/{len(lock.files)}] {file.path}  {_megabytes(file.pin.size)}  {where}"
-            )
+            if source := fetcher.place(file, places.vendor / file.path):
+                place = f"[{number:>2}/{len(lock.files)}] {file.path}"
+                report(f"{place}  {_megabytes(file.pin.size)}  from {source}")
         if chosen is not None and not _is_ready(chosen):
             _make_model(
                 chosen, fetcher, Converter(places.root, places.cache, report=report), report
