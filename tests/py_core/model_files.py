@@ -13,7 +13,9 @@ from kernels.model_source import ArrayRows
 from kernels.slm_writer import TensorPlan, write_model
 
 
-def make_model(*, context_tokens: int = 256, seed: int = 5, chatml: bool = True) -> bytes:
+def make_model(
+    *, context_tokens: int = 256, seed: int = 5, chatml: bool = True, has_manifest: bool = True
+) -> bytes:
     """Build a random byte-level model with two layers and grouped key/value heads."""
     config = ModelConfig(
         vocab_size=260,
@@ -50,7 +52,7 @@ def make_model(*, context_tokens: int = 256, seed: int = 5, chatml: bool = True)
         control_tokens={"<start>": 256, "<end>": 257} if chatml else {},
     )
     sink = io.BytesIO()
-    write_model(sink, config, pack_btok(), plans, manifest)
+    write_model(sink, config, pack_btok(), plans, manifest if has_manifest else None)
     return sink.getvalue()
 
 
