@@ -1,6 +1,7 @@
 """Tiny models as `.slm` bytes, made from a seed in milliseconds."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 
@@ -56,10 +57,7 @@ def make_model(
     return sink.getvalue()
 
 
-def make_chat_model() -> bytes:
-    """Build a model that speaks in ChatML frames and stops at any control token."""
-    return make_model()
+MODELS = Path(__file__).parents[2] / "fixtures" / "models"
 
-
-FIXTURE_16 = make_model(context_tokens=16, chatml=False)
-"""A model of the smallest class: plain text, 16 tokens of context."""
+FIXTURE_16 = (MODELS / "tiny_f32.slm").read_bytes()
+"""The smallest class: plain text, 16 tokens of context."""
