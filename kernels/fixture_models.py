@@ -28,7 +28,8 @@ from kernels.manifest import ChatTemplate, Manifest
 from kernels.model_config import ModelConfig
 from kernels.model_names import count_parameters, tensor_shapes
 from kernels.model_source import ArrayRows
-from kernels.slm_writer import TensorPlan, write_model
+from kernels.slm_plan import TensorPlan
+from kernels.slm_writer import write_model
 from kernels.tokenizer_section import SectionHeader, SpecialIds
 
 CHECKSUM_LIST = "checksums.json"

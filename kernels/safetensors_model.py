@@ -31,7 +31,7 @@ from kernels.model_names import (
 )
 from kernels.model_source import ModelSource
 from kernels.safetensors_file import SafetensorsTensor, open_safetensors
-from kernels.slm_writer import TensorRows
+from kernels.slm_plan import TensorRows
 from kernels.tokenizer_json import Settings, read_tokenizer_json
 from kernels.tokenizer_section import SpecialIds
 from kernels.vocabulary_source import VocabularySource, pack_vocabulary
