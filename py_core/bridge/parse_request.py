@@ -27,7 +27,6 @@ from py_core.errors import (
     WrongVersionError,
 )
 
-
 MOST_CONTAINERS = 16
 """Objects and arrays in one message; the largest request has three."""
 
