@@ -21,7 +21,7 @@ from kernels.generate import FinishReason, Pause, Prefilled, Step, Token, genera
 from kernels.manifest import ChatTemplate
 from kernels.numpy_ops import NumpyOps
 from kernels.sampler import SamplerSettings
-from kernels.slm_file import open_model
+from kernels.slm_file import SlmFile, open_model
 from kernels.tokenizer import StreamDecoder, Tokenizer, load_tokenizer
 
 DEFAULT_MAX_TOKENS = 128
@@ -53,28 +53,28 @@ def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=defaults.seed)
     parser.add_argument("--no-stop", action="store_true", help="go on past end marks")
     parser.add_argument("--json", action="store_true", help="print one object with token ids")
+    parser.set_defaults(run=run_generate)
 
 
-def run_generate(arguments: argparse.Namespace, out: TextIO = sys.stdout) -> int:
+def run_generate(arguments: argparse.Namespace) -> int:
     """Load the model, generate, and print text or JSON; return exit code 0.
 
     Raises:
         KernelError: the file, a setting or the prompt cannot be used.
     """
+    out = sys.stdout
     settings = SamplerSettings(
         temperature=arguments.temperature,
         top_k=arguments.top_k,
         top_p=arguments.top_p,
         seed=arguments.seed,
     )
-    model = open_model(FileSource(arguments.file))
-    tokenizer = load_tokenizer(model.tokenizer_section, model.manifest)
-    template = model.manifest.chat_template if model.manifest else ChatTemplate()
-    prompt_ids = _prompt_ids(tokenizer, template, arguments)
-    ops = NumpyOps(model.config)
-    for _ in ops.load(model):
-        pass
-    decoder = Decoder(model.config, ops)
+    with FileSource(arguments.file) as source:
+        model = open_model(source)
+        tokenizer = load_tokenizer(model.tokenizer_section, model.manifest)
+        template = model.manifest.chat_template if model.manifest else ChatTemplate()
+        prompt_ids = _prompt_ids(tokenizer, template, arguments)
+        decoder = _load_decoder(model)
     steps = generate_steps(
         decoder,
         decoder.new_cache(),
@@ -126,6 +126,13 @@ def stop_ids(tokenizer: Tokenizer, template: ChatTemplate) -> frozenset[int]:
     return frozenset({tokenizer.special.eos, *controls})
 
 
+def _load_decoder(model: SlmFile) -> Decoder:
+    ops = NumpyOps(model.config)
+    for _ in ops.load(model):
+        pass
+    return Decoder(model.config, ops)
+
+
 def _prompt_ids(
     tokenizer: Tokenizer, template: ChatTemplate, arguments: argparse.Namespace
 ) -> list[int]:
@@ -140,7 +147,7 @@ def _control_id(tokenizer: Tokenizer, mark: str) -> int:
     try:
         return tokenizer.control_ids[mark]
     except KeyError as error:
-        text = f"the chat template's mark {mark!r} is no control token; convert the model again"
+        text = f"The chat template's mark {mark!r} is no control token; convert the model again."
         raise kernel_error(ErrorCode.INVALID_MANIFEST, "chat_template", text) from error
 
 

@@ -147,6 +147,7 @@ class NumpyOps:
         self._layers = []
         self._embedding = np.empty((0, self._config.hidden_size), dtype=np.float32)
         self._head = self._embedding
+        self._norm = np.empty(0, dtype=np.float32)
 
     def _rotations_of(self, start: int, count: int) -> np.ndarray:
         """Give rows of the rotation table, which doubles when positions run past its end."""
@@ -193,6 +194,6 @@ def _storage_of(cache: KvCache) -> F32KvStorage:
         raise kernel_error(
             ErrorCode.INVALID_SETTING,
             "cache",
-            "the cache was made by another op set; make one with new_cache",
+            "The cache was made by another op set; make one with new_cache.",
         )
     return cache.storage

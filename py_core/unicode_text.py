@@ -25,6 +25,9 @@ INVISIBLE = re.compile(f"[{_INVISIBLE}]+")
 # Spaces that are drawn; the list is written out because `\s` follows Python's own tables.
 _SPACE = " \\t\\n\\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000"
 SPACES = re.compile(f"[{_SPACE}]+")
+# Only what is not already a single plain space: most texts have nothing to replace.
+_IRREGULAR_SPACES = re.compile(f"[{_SPACE}]{{2,}}|[{_SPACE[1:]}]")
+_VISIBLE = re.compile(f"[^{_SPACE}{_INVISIBLE}]")
 LINE_ENDS = re.compile("\r\n|\r|\x85|\u2028|\u2029")
 
 # Letters and digits of any script, by ranges instead of `\w`. Punctuation blocks lie outside.
@@ -66,7 +69,7 @@ def unify_line_ends(text: str) -> str:
 
 def collapse_spaces(text: str) -> str:
     """Write every run of spaces as one space and none at the ends."""
-    return SPACES.sub(" ", text).strip(" ")
+    return _IRREGULAR_SPACES.sub(" ", text).strip(" ")
 
 
 def plain_form(text: str) -> str:
@@ -80,7 +83,7 @@ def plain_form(text: str) -> str:
 
 def has_visible_text(text: str) -> bool:
     """Tell whether a reader would see anything."""
-    return SPACES.sub("", drop_invisible(unify_line_ends(text))) != ""
+    return _VISIBLE.search(text) is not None
 
 
 @lru_cache(maxsize=1)

@@ -4,11 +4,15 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from py_core.serving.refresh_assets import are_assets_fresh
+from py_core.serving.site import Site
+from py_core.serving.vendor_lock import read_vendor_lock
 from tests.source_tree import (
     PACKAGES,
     ROOT,
@@ -137,6 +141,21 @@ def test_lock_of_the_javascript_tools_names_no_download_address():
     lock = (WEB / "package-lock.json").read_text(encoding="utf-8")
     assert '"integrity"' in lock
     assert "resolved" not in lock
+
+
+def test_asset_list_is_fresh():
+    """The service worker keeps what lies here; else run `python serve.py --write-assets`."""
+    site = Site(ROOT, read_vendor_lock(WEB / "vendor.lock.json"))
+    assert are_assets_fresh(ROOT, site)
+
+
+@pytest.mark.parametrize("package", ["numpy", "pydantic"])
+def test_native_tests_run_the_browsers_versions(package: str):
+    """The test extra pins the very version that the vendor lock brings to the page."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    pins = dict(pin.split("==") for pin in project["project"]["optional-dependencies"]["test"])
+    lock = read_vendor_lock(WEB / "vendor.lock.json")
+    assert any(f"/{package}-{pins[package]}-" in file.path for file in lock.files)
 
 
 def test_files_and_functions_stay_short(capsys: pytest.CaptureFixture[str]):

@@ -22,7 +22,7 @@ from py_core.compiler.plan import (
 from py_core.compiler.policy import identify_table
 from py_core.compiler.request import CompileRequest
 from py_core.errors import InvariantError
-from py_core.identity import content_hash
+from py_core.identity import canonical_json_of, content_hash, sha256_hex
 
 
 def assemble_plan(draft: Draft, request: CompileRequest) -> Plan:
@@ -56,7 +56,7 @@ def assemble_plan(draft: Draft, request: CompileRequest) -> Plan:
             LaneReport(lane=lane.lane, status=lane.status, candidates=lane.candidates)
             for lane in request.lanes
         ),
-        prompt_hash=content_hash(prompt_ids),
+        prompt_hash=sha256_hex(canonical_json_of(prompt_ids)),
         prompt_ids=prompt_ids,
     )
     return seal(unsealed)
@@ -65,7 +65,7 @@ def assemble_plan(draft: Draft, request: CompileRequest) -> Plan:
 def seal(plan: Plan) -> Plan:
     """Give the plan its hash, over everything but the hash and the ids that `prompt_hash` has."""
     body = plan.model_dump(mode="json", exclude={"plan_hash", "prompt_ids"})
-    return plan.model_copy(update={"plan_hash": content_hash(body)})
+    return plan.model_copy(update={"plan_hash": sha256_hex(canonical_json_of(body))})
 
 
 def _identify_policy(request: CompileRequest) -> str:

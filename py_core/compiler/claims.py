@@ -23,6 +23,7 @@ _NO_SUBJECTS_TEXT = (
 )
 _NO_SUBJECTS = frozenset(_NO_SUBJECTS_TEXT.split())
 _MOST_WORDS = 4
+_LONGEST_SENTENCE = 180
 _CACHED_TEXTS = 4_096
 
 
@@ -40,10 +41,13 @@ def read_claims(plain_text: str) -> tuple[Fact, ...]:
     Example:
         read_claims("target: cpu; os=linux") gives target=cpu and os=linux.
     """
-    parts = [part.strip() for part in plain_text.split(";") if part.strip()]
-    pairs = [_PAIR.fullmatch(part) for part in parts]
-    if parts and all(pairs):
-        return tuple(_make_fact(pair[1], pair[2]) for pair in pairs if pair)
+    if "=" in plain_text or ": " in plain_text:
+        parts = [part.strip() for part in plain_text.split(";") if part.strip()]
+        pairs = [_PAIR.fullmatch(part) for part in parts]
+        if parts and all(pairs):
+            return tuple(_make_fact(pair[1], pair[2]) for pair in pairs if pair)
+    if len(plain_text) > _LONGEST_SENTENCE:
+        return ()
     sentence = _SENTENCE.fullmatch(plain_text)
     if sentence is None or not _names_something(sentence[1]):
         return ()
@@ -52,10 +56,16 @@ def read_claims(plain_text: str) -> tuple[Fact, ...]:
 
 def name_slot(candidate: Candidate, fact: Fact) -> str:
     """Give the full name of a slot: the record's subject goes before a slot without a dot."""
-    subject = fold_case(plain_form(candidate.record.subject)).replace(" ", "_")
+    subject = _spell_subject(candidate.record.subject)
     return fact.slot if "." in fact.slot or not subject else f"{subject}.{fact.slot}"
 
 
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _spell_subject(subject: str) -> str:
+    return fold_case(plain_form(subject)).replace(" ", "_")
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
 def compare_form(value: str) -> str:
     """Give the form in which two values are the same."""
     return fold_case(plain_form(value)).rstrip(".!,;: ")

@@ -7,7 +7,8 @@ one. Near duplicates must agree in every number, every negation and every claim:
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from py_core.compiler.claims import compare_form, list_claims
@@ -24,6 +25,8 @@ _ENDINGS = ("ing", "edly", "ed", "es", "s", "ly")
 _SHORTEST_STEM = 3
 _FEWEST_WORDS = 3
 _CACHED_TEXTS = 8_192
+_CACHED_WORDS = 65_536
+_NUMBER = re.compile(r"[0-9]")
 
 Lemmas = frozenset[str]
 
@@ -40,38 +43,48 @@ def find_exact(candidates: Sequence[Candidate]) -> dict[str, str]:
     return repeats
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    candidate: Candidate
+    words: Lemmas
+
+
 def find_near(candidates: Sequence[Candidate], jaccard_ppm: int, looks: int) -> dict[str, str]:
     """Give id to id of the stronger record that says it in nearly the same words.
 
     Two sets that overlap by the share `jaccard_ppm` have a word in common among their rarest ones,
     so only records that share such a word are compared, and at most `looks` for each word.
     """
-    words = {c.record_id: lemmatise(c.plain_text) for c in candidates}
-    frequency = Counter(word for found in words.values() for word in found)
-    by_word: dict[str, list[Candidate]] = {}
+    entries = [_Entry(found, lemmatise(found.plain_text)) for found in candidates]
+    frequency = Counter(word for entry in entries for word in entry.words)
+    # Records that differ in a number or a negation are never compared at all.
+    shelves: dict[tuple[Lemmas, str], list[_Entry]] = {}
     repeats: dict[str, str] = {}
-    for candidate in candidates:
-        mine = words[candidate.record_id]
-        if len(mine) < _FEWEST_WORDS:
+    for entry in entries:
+        if len(entry.words) < _FEWEST_WORDS:
             continue
-        rarest = _pick_rarest(mine, frequency, jaccard_ppm)
-        owner = next(
-            (
-                other
-                for word in rarest
-                for other in by_word.get(word, ())
-                if _overlaps(mine, words[other.record_id], jaccard_ppm) and _agree(candidate, other)
-            ),
-            None,
-        )
+        telling = _pick_telling(entry.candidate.plain_text)
+        keys = [(telling, word) for word in _pick_rarest(entry.words, frequency, jaccard_ppm)]
+        owner = _find_owner(entry, (shelves.get(key, []) for key in keys), jaccard_ppm)
         if owner is not None:
-            repeats[candidate.record_id] = owner.record_id
+            repeats[entry.candidate.record_id] = owner.record_id
             continue
-        for word in rarest:
-            found = by_word.setdefault(word, [])
-            if len(found) < looks:
-                found.append(candidate)
+        for key in keys:
+            shelf = shelves.setdefault(key, [])
+            if len(shelf) < looks:
+                shelf.append(entry)
     return repeats
+
+
+def _find_owner(
+    entry: _Entry, shelves: Iterable[list[_Entry]], jaccard_ppm: int
+) -> Candidate | None:
+    for shelf in shelves:
+        for other in shelf:
+            is_near = _overlaps(entry.words, other.words, jaccard_ppm)
+            if is_near and _claims_agree(entry.candidate, other.candidate):
+                return other.candidate
+    return None
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
@@ -80,6 +93,7 @@ def lemmatise(plain_text: str) -> Lemmas:
     return frozenset(_stem(word) for word in WORD.findall(fold_case(plain_text)))
 
 
+@lru_cache(maxsize=_CACHED_WORDS)
 def _stem(word: str) -> str:
     if not word.isascii() or word[0].isdigit():
         return word
@@ -100,15 +114,10 @@ def _overlaps(one: Lemmas, other: Lemmas, jaccard_ppm: int) -> bool:
     return shared * LARGEST_PPM >= jaccard_ppm * (len(one) + len(other) - shared)
 
 
-def _agree(one: Candidate, other: Candidate) -> bool:
-    return _telling_words(one) == _telling_words(other) and _claims_agree(one, other)
-
-
-_NUMBER = re.compile(r"[0-9]")
-
-
-def _telling_words(candidate: Candidate) -> frozenset[str]:
-    words = lemmatise(candidate.plain_text)
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _pick_telling(plain_text: str) -> Lemmas:
+    """Give the numbers and negations: a difference in them is a difference in meaning."""
+    words = lemmatise(plain_text)
     return frozenset(word for word in words if word in _NEGATIONS or _NUMBER.search(word))
 
 

@@ -19,31 +19,30 @@ _SECRETS = (
     r"(?:system prompt|hidden prompt|prompt|(?:workspace|session|api|secret|private|access) keys?|"
     r"passwords?|passphrases?|credentials?|secrets?|tokens?|instructions|session state)"
 )
-_ORDERS = re.compile(
-    "|".join(
-        (
-            rf"\b(?:ignore|disregard|forget|override|bypass|overrule)\b.{{0,60}}\b{_RULES}\b",
-            rf"\b(?:reveal|print|show|send|leak|exfiltrate|repeat|output|expose|share|email|post)\b"
-            rf".{{0,60}}\b{_SECRETS}\b",
-            r"\byou are (?:now|no longer)\b",
-            r"\bfrom now on\b",
-            r"\b(?:act as|pretend (?:to be|you are|that you)|role-?play as)\b",
-            r"\b(?:do not|don't|never) (?:tell|inform|mention|reveal|warn|alert)\b.{0,30}\buser\b",
-            r"\bnew (?:system |developer )?(?:instructions?|polic(?:y|ies)|rules?|task)"
-            r"\s{0,4}(?:[:-]|&#58;)",
-            r"\b(?:system|developer) (?:prompt|message|instructions?|override)\b",
-            r"\b(?:jailbreak|developer mode|dan mode|do anything now)\b",
-            r"\b(?:assistant|ai model|language model|chatbot|llm)\b,? "
-            r"(?:must|should|shall|will now|has to)\b",
-            r"\b(?:i|we) (?:should|must|will|need to) (?:now )?"
-            r"(?:comply|obey|ignore|reveal|disregard)\b",
-            r"\b(?:the )?user (?:wants|asked|has asked|told) (?:me|you|us) to\b",
-            r"\blet'?s think step by step\b",
-            r"\bas (?:the|an?) (?:assistant|ai|language model)\b",
-        )
-    ),
-    re.IGNORECASE | re.ASCII,
+# All shapes begin at the same word border, so that a text is tried once for each word.
+_SHAPES = "|".join(
+    (
+        rf"(?:ignore|disregard|forget|override|bypass|overrule)\b.{{0,60}}\b{_RULES}\b",
+        rf"(?:reveal|print|show|send|leak|exfiltrate|repeat|output|expose|share|email|post)\b"
+        rf".{{0,60}}\b{_SECRETS}\b",
+        r"you are (?:now|no longer)\b",
+        r"from now on\b",
+        r"(?:act as|pretend (?:to be|you are|that you)|role-?play as)\b",
+        r"(?:do not|don't|never) (?:tell|inform|mention|reveal|warn|alert)\b.{0,30}\buser\b",
+        r"new (?:system |developer )?(?:instructions?|polic(?:y|ies)|rules?|task)"
+        r"\s{0,4}(?:[:-]|&#58;)",
+        r"(?:system|developer) (?:prompt|message|instructions?|override)\b",
+        r"(?:jailbreak|developer mode|dan mode|do anything now)\b",
+        r"(?:assistant|ai model|language model|chatbot|llm)\b,? "
+        r"(?:must|should|shall|will now|has to)\b",
+        r"(?:i|we) (?:should|must|will|need to) (?:now )?"
+        r"(?:comply|obey|ignore|reveal|disregard)\b",
+        r"(?:the )?user (?:wants|asked|has asked|told) (?:me|you|us) to\b",
+        r"let'?s think step by step\b",
+        r"as (?:the|an?) (?:assistant|ai|language model)\b",
+    )
 )
+_ORDERS = re.compile(rf"\b(?:{_SHAPES})", re.IGNORECASE | re.ASCII)
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"']{1,2000}|\bwww\.[^\s<>\"']{1,2000}")
 _SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
 _CACHED_TEXTS = 4_096

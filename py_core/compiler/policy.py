@@ -66,7 +66,7 @@ class PolicyRow:
     repeats_request: bool = True
     relevance_floor_ppm: int = 150_000
     duplicate_jaccard_ppm: int = 850_000
-    duplicate_looks: int = 64
+    duplicate_looks: int = 32
     """Near duplicates are looked for among at most so many records that share a rare word."""
 
     certain_ppm: int = 900_000

@@ -56,13 +56,28 @@ def escape_marks(text: str, control_texts: Iterable[str]) -> tuple[str, int]:
         control_texts: what the tokenizer's control tokens look like.
     """
     skeleton = make_skeleton(text)
-    pattern = _pattern(tuple(sorted(control_texts)))
+    controls = tuple(sorted(control_texts))
+    if not _may_hold_mark(skeleton, controls):
+        return text, 0
+    pattern = _pattern(controls)
     parts: list[str] = []
     count, last = 0, 0
     for match in pattern.finditer(skeleton):
         parts += (text[last : match.start()], match[0].translate(_ESCAPES))
         count, last = count + 1, match.end()
     return "".join((*parts, text[last:])), count
+
+
+def _may_hold_mark(skeleton: str, controls: tuple[str, ...]) -> bool:
+    """Tell cheaply whether the pattern is worth trying; most texts hold no such character."""
+    return (
+        _TRIGGER.search(skeleton) is not None
+        or "untrusted" in skeleton.lower()
+        or any(control in skeleton for control in controls)
+    )
+
+
+_TRIGGER = re.compile(r"[<>\[:#|]")
 
 
 @lru_cache(maxsize=8)

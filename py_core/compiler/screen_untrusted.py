@@ -5,8 +5,8 @@ NFKC, nothing invisible, no orders to the model, no addresses, every role mark, 
 look-alike written out. The payload stays as it is. Does not know relevance or budget.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from py_core.compiler.authority import is_trusted
 from py_core.compiler.draft import Candidate, Draft, exclude
@@ -23,6 +23,8 @@ from py_core.unicode_text import (
     unify_line_ends,
 )
 
+_CACHED_TEXTS = 4_096
+
 
 @dataclass(frozen=True, slots=True)
 class _Screened:
@@ -32,7 +34,7 @@ class _Screened:
 
 def screen_untrusted(draft: Draft, request: CompileRequest) -> Draft:
     """Screen the untrusted candidates, and exclude what is nothing but orders."""
-    control_texts = request.counter.control_ids.keys()
+    control_texts = tuple(sorted(request.counter.control_ids))
     kept: list[Candidate] = []
     excluded: list[Exclusion] = []
     for candidate in draft.kept:
@@ -49,7 +51,7 @@ def screen_untrusted(draft: Draft, request: CompileRequest) -> Draft:
     return replace(draft, kept=tuple(kept), excluded=(*draft.excluded, *excluded))
 
 
-def _screen(candidate: Candidate, control_texts: Iterable[str]) -> Candidate:
+def _screen(candidate: Candidate, control_texts: tuple[str, ...]) -> Candidate:
     screened = _screen_text(candidate.text, control_texts)
     facts, flags = [], list(screened.flags)
     for fact in candidate.facts:
@@ -62,7 +64,8 @@ def _screen(candidate: Candidate, control_texts: Iterable[str]) -> Candidate:
     return changed.flagged(*flags)
 
 
-def _screen_text(text: str, control_texts: Iterable[str]) -> _Screened:
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _screen_text(text: str, control_texts: tuple[str, ...]) -> _Screened:
     flags: list[str] = []
     visible = unify_line_ends(normalise("NFKC", text))
     if INVISIBLE.search(visible):

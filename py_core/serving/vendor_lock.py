@@ -67,6 +67,7 @@ class PinnedModel:
     id: str
     label: str
     dtype: str
+    provenance: str
     origin: PinnedFile
     converted: PinnedFile
     manifest: PinnedFile
@@ -112,7 +113,8 @@ def pyodide_lock_bytes(content: object) -> bytes:
 
 def _parse(data: dict[str, Any]) -> VendorLock:
     if data["format"] != FORMAT:
-        raise ValueError(f"format {data['format']!r}")
+        reason = f"format {data['format']!r}"
+        raise ValueError(reason)
     files = [_pinned(entry) for entry in data["files"]]
     content = pyodide_lock_bytes(data["pyodide_lock"])
     files.append(PinnedFile(PYODIDE_LOCK_PATH, pin_of_bytes(content), (TextSource(content),)))
@@ -133,7 +135,8 @@ def _pinned(entry: dict[str, Any]) -> PinnedFile:
 def _safe_path(path: str) -> str:
     parts = path.split("/")
     if "\\" in path or ":" in path or any(part in {"", ".", ".."} for part in parts):
-        raise ValueError(f"path {path!r} leaves its folder")
+        reason = f"path {path!r} leaves its folder"
+        raise ValueError(reason)
     return path
 
 
@@ -155,6 +158,7 @@ def _model(entry: dict[str, Any]) -> PinnedModel:
         id=str(entry["id"]),
         label=str(entry["label"]),
         dtype=str(entry["dtype"]),
+        provenance=str(entry["provenance"]),
         origin=_pinned(entry["origin"]),
         converted=_pinned(entry["converted"]),
         manifest=_pinned(entry["manifest"]),

@@ -4,13 +4,20 @@ Takes the engines that this machine has; gives one Chromium and, for each test, 
 Does not know what a test does with them.
 """
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
+from py_core.serving.cache_folder import find_cache_folder
+from py_core.serving.prepare import Places, prepare
+from py_core.serving.site import Site
+from py_core.serving.static_server import RunningServer, start
 from py_core.serving.vendor_lock import VendorLock, read_vendor_lock
+from tests.browser.chat_page import ChatPage
 from tests.browser.engines import CHROMIUM_FLAGS, ENGINES, explain_missing, is_required
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +44,21 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def site() -> Site:
+    """Prepare the page with the real model and the fixtures, as `serve.py` does."""
+    cache = find_cache_folder(os.environ, sys.platform)
+    places = Places(ROOT, cache, os.environ.get("TINYLOOM_CDN"))
+    return prepare(places, "smollm2", report=_say)
+
+
+@pytest.fixture(scope="session")
+def server(site: Site) -> Iterator[RunningServer]:
+    """Serve that site for the whole run."""
+    with start(site) as running:
+        yield running
+
+
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
     """Open a fresh profile: no cookies, no storage, no service worker of another test."""
@@ -45,7 +67,17 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
+@pytest.fixture
+def chat(context: BrowserContext, server: RunningServer) -> ChatPage:
+    """Open the page in a fresh profile and wait until it is ready."""
+    return ChatPage.open(context, server.address)
+
+
 @pytest.fixture(scope="session")
 def vendor_lock() -> VendorLock:
     """Read which files the page's runtime consists of."""
     return read_vendor_lock(ROOT / "web" / "vendor.lock.json")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")

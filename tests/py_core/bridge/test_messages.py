@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -15,7 +16,7 @@ from py_core.bridge.messages import (
 )
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "protocol"
-MODELS = {
+MODELS: dict[str, TypeAdapter[Any]] = {
     "request": TypeAdapter(PageRequest),
     "event": TypeAdapter(WorkerEvent),
     "reply": TypeAdapter(OkReply | ErrorReply),
