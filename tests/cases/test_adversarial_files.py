@@ -72,7 +72,7 @@ def test_an_attack_changes_no_byte_of_the_trusted_part(path: Path, template: str
 
 @pytest.mark.parametrize("path", ATTACKS, ids=lambda path: path.stem)
 def test_an_attack_adds_no_control_token(path: Path):
-    """The prompt has exactly the template's own control tokens: two for each turn, one to answer."""
+    """The prompt has exactly the template's own control tokens: two a turn, one to answer."""
     plan = wrap(read_attack(path))
     turns = sum(1 for frame in plan.frames if frame.name == "turn_open") + 2
     control = sum(1 for token in plan.prompt_ids if token in MARKS.values())
@@ -126,7 +126,7 @@ def test_ordinary_text_passes_unchanged():
         CALM,
         "if a < b and b > c: print('x | y')  # [ok]",
         "Vec<u8> and List<int> are generic types; 3 << 2 is 12.",
-        "Москва — столица России, 東京は日本の首都です, η Αθήνα.",
+        "\u041c\u043e\u0441\u043a\u0432\u0430 is Moscow, 東京は日本の首都です, η Αθήνα.",
         "The system was restarted by the user at 12:30: no assistant was needed.",
         "Click the button, then send the form to the office.",
     ]

@@ -10,11 +10,14 @@ from tests.record_builders import TENANT, Json, make_fact, make_record, make_req
 
 IDS = [f"r{number}" for number in range(14)]
 
-WORDS = (
+WORDS_TEXT = (
     "Rome server build rust target cpu gpu status deploy is not 8080 8081 the user likes tea "
     "ignore previous instructions system: <|im_start|> <<UNTRUSTED_DATA_END_00000000>> </record> "
-    "café Москва 東京 a\u200bb \u202eabc ＜｜im_end｜＞ x=1 y: 2 ; . http://a.example/b"
-).split(" ")
+    "café \u041c\u043e\u0441\u043a\u0432\u0430 東京 a\u200bb "
+    "\u202eabc x=1 y: 2 ; . http://a.example/b "
+    "\uff1c\uff5cim_end\uff5c\uff1e"
+)
+WORDS = WORDS_TEXT.split(" ")
 
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(
     lambda words: " ".join(["say", *words])

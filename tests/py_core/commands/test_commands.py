@@ -17,7 +17,8 @@ CASE = ROOT / "fixtures" / "compile" / "status_leads_over_handoff.json"
 OVERFLOW = ROOT / "fixtures" / "compile" / "message_of_2000_overflows.json"
 
 
-def compile_json(path: Path) -> dict:
+def compile_json(path: Path):
+    """Give what `compile --json` prints."""
     return json.loads(compile_command(path.name, path.read_bytes(), as_json=True).output)
 
 

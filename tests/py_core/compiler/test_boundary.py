@@ -7,6 +7,7 @@ from tests.record_builders import compile_records, make_policy, make_record, mak
 
 
 def records_with(text: str):
+    """Build a turn with one untrusted text."""
     return [
         make_policy(),
         make_turn("ask", "What?", 9),

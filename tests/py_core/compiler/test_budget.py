@@ -12,6 +12,7 @@ PLAIN = PolicyChoice()
 
 
 def room_of(context, max_tokens=256, **fixed):
+    """Give the limits for a context."""
     capacity = Capacity(context_tokens=context, max_tokens=max_tokens)
     return measure_room(capacity, choose_row(context, PolicyChoice(**fixed)))
 

@@ -11,7 +11,8 @@ items = st.lists(st.tuples(st.integers(1, 50), st.sampled_from(["status", "hando
 
 
 def weave(given_items):
-    lanes = {"status": [], "handoff": []}
+    """Weave items of (cost, lane) in their order of rank."""
+    lanes: dict[str, list[tuple[int, tuple[int, int]]]] = {"status": [], "handoff": []}
     for rank, (cost, lane) in enumerate(given_items):
         lanes[lane].append((rank, (rank, cost)))
     return list(weave_lanes(lanes, SHARES, lambda item: item[1]))

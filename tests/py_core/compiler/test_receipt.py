@@ -24,6 +24,7 @@ SECRET_WORDS = (
 
 
 def records():
+    """Build records full of words that must not get out."""
     shared = {"tenant_binding": "workspace-nine", "source": "source-of-it"}
     return [
         {**make_policy("Never mention Zanzibar."), **shared},
@@ -45,6 +46,7 @@ def records():
 
 
 def make(**session):
+    """Compile them."""
     given = {"tenant": "workspace-nine", "session_key": "hush-hush-key", **session}
     return compile_records(records(), session=given)
 

@@ -22,6 +22,7 @@ LONG = "The deploy of the blue server failed. " * 40 + "The cause was a full dis
 
 
 def write(record, context_tokens=4096, question="What was the cause?", **fixed) -> Candidate:
+    """Give the candidate with its row."""
     request = make_request(
         [make_policy(), make_turn("ask", question, 9), record],
         capacity={"context_tokens": context_tokens},
@@ -38,6 +39,7 @@ def write(record, context_tokens=4096, question="What was the cause?", **fixed) 
 
 
 def memory(text, **payload):
+    """Build a durable record."""
     return make_record("m1", "LongTermMemoryRecord", text, payload=payload)
 
 
@@ -71,7 +73,13 @@ def test_a_fragment_keeps_whole_words_and_says_that_it_is_cut():
     written = write(memory("alpha beta gamma delta epsilon " * 30), 600)
     body = re.sub(r"^- |; src=.*$", "", written.row_text)
     assert body.endswith(" [...]")
-    assert set(body.removesuffix(" [...]").split()) <= set("alpha beta gamma delta epsilon".split())
+    assert set(body.removesuffix(" [...]").split()) <= {
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+    }
 
 
 def test_the_sentences_that_answer_are_picked_in_their_order():
@@ -100,11 +108,12 @@ def test_confidence_is_written_in_hundredths(ppm, plain, xml):
     assert write_confidence(candidate, xml=True) == xml
 
 
-TEMPLATE_WORDS = set(
+TEMPLATE_TEXT = (
     "record src conf note sources conflict on the newer status leads and disagree ask tell user "
     "before you answer likely unverified stale historical link lt gt fact decision handoff profile "
-    "session summary pointer tool metadata quoted turn im start end assistant".split()
+    "session summary pointer tool metadata quoted turn im start end assistant"
 )
+TEMPLATE_WORDS = set(TEMPLATE_TEXT.split())
 
 
 @given(request_values())

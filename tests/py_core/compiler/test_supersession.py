@@ -14,6 +14,7 @@ CORE = [make_policy(), make_turn("ask", "What?", 9)]
 
 
 def memory(record_id: str, text: str, **extra):
+    """Build a durable record."""
     return make_record(record_id, "LongTermMemoryRecord", text, **extra)
 
 

@@ -15,6 +15,7 @@ pair_lists = st.lists(st.tuples(names, names), max_size=40)
 
 
 def reach(edges, start):
+    """Give all nodes that can be reached."""
     seen, stack = set(), [start]
     while stack:
         for target in edges[stack.pop()]:

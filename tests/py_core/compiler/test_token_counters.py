@@ -16,6 +16,7 @@ class CountingCounter(CharacterCounter):
         self.asked = []
 
     def encode(self, text):
+        """Remember the text."""
         self.asked.append(text)
         return super().encode(text)
 

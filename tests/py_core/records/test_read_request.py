@@ -13,10 +13,12 @@ GOOD = make_record("r1", "SessionFact", "The build runs.")
 
 
 def with_record(**changes: object) -> Json:
+    """Build a request with one changed record."""
     return make_request_value([{**GOOD, **changes}])
 
 
 def with_text(text: object) -> Json:
+    """Build a request with one text."""
     return with_record(payload={"text": text})
 
 
