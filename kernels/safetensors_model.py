@@ -180,6 +180,9 @@ def _read_template(folder: Path) -> str:
 def _name_tensors(
     tensors: Mapping[str, SafetensorsTensor], config: ModelConfig
 ) -> dict[str, TensorRows]:
+    if config.layer_count > len(tensors):  # a wrong count must not become as many names
+        rule = "is larger than the number of tensors"
+        raise _invalid(name="num_hidden_layers", rule=rule)
     theirs = {
         TOKEN_EMBEDDINGS: "model.embed_tokens.weight",
         OUTPUT_NORM: "model.norm.weight",
