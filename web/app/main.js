@@ -41,10 +41,11 @@ function bindPanel() {
 function start() {
   const store = new Store(initialState());
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
-  const worker = new WorkerClient(
-    makeWorker,
-    bootListener(store, () => models.refreshShelf()),
-  );
+  const listener = bootListener(store, {
+    onDead: (error) => worker.restart(error),
+    onReplaced: () => models.refreshShelf(),
+  });
+  const worker = new WorkerClient(makeWorker, listener);
   const models = makeModelActions(store, worker);
   const chat = makeChatActions(store, worker);
   const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));

@@ -54,7 +54,7 @@ export function makeModelActions(store, worker) {
    * @returns {Promise<ModelFacts | null>} null when it failed, which has been said
    */
   async function load(name, opening) {
-    store.unsay(['model', 'busy']);
+    store.unsay(['model', 'busy', 'storage']);
     showLoading(name, opening.id);
     try {
       const opened = await opening.reply;
@@ -78,7 +78,7 @@ export function makeModelActions(store, worker) {
 
   /** @param {ModelFacts} facts */
   function showLoaded(facts) {
-    store.unsay(['chat', 'busy']);
+    store.unsay(['chat', 'busy', 'engine']);
     const kv = { used: facts.kv_bytes_used, total: facts.kv_bytes_total };
     store.update({ model: { facts, loading: null }, kv });
   }

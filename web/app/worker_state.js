@@ -3,14 +3,17 @@
  * Takes its own events, changes the store. Later progress cannot leave a settled state.
  */
 
+import { CodedError } from './coded_error.js';
+
 /** @typedef {import('./store.js').Store} Store */
 
 /**
  * @param {Store} store
- * @param {() => void} onReplaced called when a lost worker has been replaced by a new one
+ * @param {{onDead: (error: CodedError) => void, onReplaced: () => void}} calls `onDead` when the
+ *   worker says that Python is gone, `onReplaced` when a lost worker has been replaced
  * @returns {import('./worker_client.js').WorkerListener}
  */
-export function bootListener(store, onReplaced) {
+export function bootListener(store, { onDead, onReplaced }) {
   let started_ms = 0; // The first start counts from the page's own beginning.
   return {
     onOwnEvent(event) {
@@ -25,6 +28,8 @@ export function bootListener(store, onReplaced) {
           store.update({ boot: { kind: 'ready', took_ms: performance.now() - started_ms } });
           break;
         case 'failed':
+          if (event.data.code === 'worker_lost')
+            return onDead(new CodedError(event.data.code, event.data.message));
           store.update({
             boot: { kind: 'failed', code: event.data.code, text: event.data.message },
           });
