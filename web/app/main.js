@@ -38,6 +38,20 @@ function bindPanel() {
   });
 }
 
+/**
+ * Saving the page takes the second core; until Python is unpacked, its start needs both.
+ * @param {Store} store
+ * @param {() => void} act
+ */
+function afterUnpacking(store, act) {
+  let is_done = false;
+  store.watch(['boot'], ({ boot }) => {
+    if (is_done || (boot.kind === 'booting' && boot.progress.step !== 'wheel')) return;
+    is_done = true;
+    act();
+  });
+}
+
 function start() {
   const store = new Store(initialState());
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
@@ -61,7 +75,7 @@ function start() {
   planView(view('plan'), store);
   bindPanel();
   models.refreshShelf();
-  keepForOffline(store);
+  afterUnpacking(store, () => keepForOffline(store));
 }
 
 start();
