@@ -13,6 +13,8 @@ import { coded } from './coded_error.js';
 /** @typedef {Extract<ChatMessage, {role: 'assistant'}>} Answer */
 /** @typedef {import('./worker_client.js').WorkerClient} WorkerClient */
 
+const STOP_DEADLINE_MS = 8_000;
+
 /**
  * @param {Store} store
  * @param {WorkerClient} worker
@@ -113,6 +115,12 @@ export function makeChatActions(store, worker) {
     if (code !== 'worker_lost') store.say('chat', { code, text: message });
   }
 
+  /** Ending the worker is the last resort, and a person's choice. */
+  function sayNotAnswering() {
+    const text = 'The engine does not answer. Restart it to go on; the transcript stays.';
+    store.say('engine', { code: 'not_answering', text, action: 'restart' });
+  }
+
   /** @returns {string | null} why nothing can be sent now, and what to do */
   function findObstacle() {
     const { model, turn } = store.state;
@@ -153,7 +161,9 @@ export function makeChatActions(store, worker) {
       const { turn } = store.state;
       if (turn.kind !== 'running' || turn.is_stopping) return;
       store.update({ turn: { ...turn, is_stopping: true } });
-      await worker.request('cancel', { target: turn.request }).reply;
+      const { reply } = worker.request('cancel', { target: turn.request });
+      const patience = setTimeout(sayNotAnswering, STOP_DEADLINE_MS);
+      await reply.catch(() => undefined).finally(() => clearTimeout(patience));
     },
 
     /** Forgets the conversation in the model; what is on the page stays readable. */

@@ -46,7 +46,9 @@ function bindPanel() {
 function afterUnpacking(store, act) {
   let is_done = false;
   store.watch(['boot'], ({ boot }) => {
-    if (is_done || (boot.kind === 'booting' && boot.progress.step !== 'wheel')) return;
+    const is_unpacking =
+      boot.kind === 'booting' && ['runtime', 'packages'].includes(boot.progress.step);
+    if (is_done || is_unpacking) return;
     is_done = true;
     act();
   });
