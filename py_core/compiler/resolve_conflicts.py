@@ -164,7 +164,7 @@ def _settle_pair(slot: str, winner: Candidate, loser: Candidate, findings: _Find
         findings.disputed.setdefault(winner.record_id, []).append(f"status_leads:{slot}")
     else:
         findings.disputed.setdefault(winner.record_id, []).append(
-            f"unresolved:{slot}:{loser.record_id}"
+            f"diagnostic_ask:{slot}:{loser.record_id}"
         )
     findings.conflicts.append(
         Conflict.model_validate(
@@ -187,7 +187,7 @@ _RESOLUTIONS = {
     "higher_tier": "the higher tier stays",
     "newer_date": "the newer record of the same tier stays",
     "better_review": "the better reviewed record of the same tier stays",
-    "unresolved": "both stay and the assistant has to disclose it",
+    "unresolved": "DiagnosticAsk: both stay and the assistant has to disclose it",
 }
 
 
