@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 
 from py_core.compiler.authority import Tier, is_core, outranks
-from py_core.compiler.draft import Candidate, Draft, leave_out
+from py_core.compiler.candidate import Candidate
+from py_core.compiler.draft import Draft, leave_out
 from py_core.compiler.plan import GraphFinding, Reason
 from py_core.compiler.request import CompileRequest
 from py_core.compiler.supersession_graph import (

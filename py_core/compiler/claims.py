@@ -8,7 +8,7 @@ Nothing is invented: slot and value are words of the text. Does not know tiers.
 import re
 from functools import lru_cache
 
-from py_core.compiler.draft import Candidate
+from py_core.compiler.candidate import Candidate
 from py_core.records.fields import LARGEST_VALUE_CHARS, Fact
 from py_core.unicode_text import fold_case, plain_form
 

@@ -42,7 +42,7 @@ _SHAPES = "|".join(
         r"as (?:the|an?) (?:assistant|ai|language model)\b",
     )
 )
-_ORDERS = re.compile(rf"\b(?:{_SHAPES})", re.IGNORECASE | re.ASCII)
+_ORDERS = re.compile(rf"\b(?:{_SHAPES})", re.ASCII)
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"']{1,2000}|\bwww\.[^\s<>\"']{1,2000}")
 _SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
 _CACHED_TEXTS = 4_096
@@ -56,13 +56,12 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 def is_order(sentence: str) -> bool:
     """Tell whether a sentence speaks to the model instead of stating something."""
-    text = collapse_spaces(make_skeleton(sentence))
+    text = collapse_spaces(make_skeleton(sentence)).lower()
     return may_be_order(text) and _ORDERS.search(text) is not None
 
 
-def may_be_order(text: str) -> bool:
+def may_be_order(lowered: str) -> bool:
     """Tell cheaply whether the pattern is worth trying: every order holds one of these parts."""
-    lowered = text.lower()
     return any(part in lowered for part in _PARTS)
 
 
@@ -78,4 +77,6 @@ _PARTS = (
 
 def drop_addresses(text: str) -> tuple[str, int]:
     """Replace web addresses by a fixed word; give how many there were."""
+    if "://" not in text and "www." not in text:
+        return text, 0
     return _ADDRESS.subn("[link]", text)
