@@ -27,6 +27,8 @@ from py_core.compiler.supersession_graph import (
 )
 from py_core.records.kinds import Retraction, SupersessionLink, Tombstone
 
+NOTHING = "nothing to act on"
+
 Removals = dict[str, tuple[Reason, tuple[str, ...]]]
 
 
@@ -145,10 +147,10 @@ def _is_sound(scene: _Scene, newer: str, older: str) -> bool:
     if target is None or target.is_acting:
         return _note_missing(scene, "unknown_older", ids)
     if source is None:
-        # Whoever wrote the link knew the newer record; that it was not fetched saves nothing
-        # but what no memory may touch.
+        # Its authority is unknown, so it counts as the lowest; otherwise an untrusted record could
+        # change what is trusted by being there or not.
         _note_missing(scene, "unknown_newer", ids)
-        return not outranks(target.ranked_tier, Tier.SESSION_STATE)
+        return not outranks(target.ranked_tier, Tier.UNTRUSTED)
     is_retracted = scene.gone.get(newer, (None, ()))[0] is Reason.RETRACTED
     if outranks(target.ranked_tier, source.ranked_tier):
         scene.note("outranked_link", ids, "a lower tier cannot replace a higher one; ignored")
@@ -161,7 +163,8 @@ def _note_missing(scene: _Scene, kind: str, ids: Iterable[str]) -> bool:
     if scene.foreign_ids.intersection(names):
         scene.note("foreign_link", names, "links end at the border of a tenant; ignored")
     else:
-        effect = "the older record goes" if kind == "unknown_newer" else "nothing to act on"
+        is_newer = kind == "unknown_newer"
+        effect = "counts as untrusted, so only such a record goes" if is_newer else NOTHING
         scene.note(kind, names, effect)
     return False
 
@@ -205,4 +208,4 @@ def _find_cause(scene: _Scene, record_id: str) -> Tier:
     if reason is not Reason.SUPERSEDED:
         return Tier.SYSTEM_POLICY
     known = [scene.by_id[newer].ranked_tier for newer in by if newer in scene.by_id]
-    return min(known, default=Tier.SESSION_STATE)
+    return min(known, default=Tier.UNTRUSTED)
