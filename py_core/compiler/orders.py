@@ -25,8 +25,8 @@ _SHAPES = "|".join(
         rf"(?:ignore|disregard|forget|override|bypass|overrule)\b.{{0,60}}\b{_RULES}\b",
         rf"(?:reveal|print|show|send|leak|exfiltrate|repeat|output|expose|share|email|post)\b"
         rf".{{0,60}}\b{_SECRETS}\b",
-        r"you are (?:now|no longer)\b",
-        r"from now on\b",
+        r"you are (?:now|no longer) [a-z]",
+        r"from now on,? (?:you|always|never|only|answer|respond|reply|speak|write|act|do|ignore|obey)\b",
         r"(?:act as|pretend (?:to be|you are|that you)|role-?play as)\b",
         r"(?:do not|don't|never) (?:tell|inform|mention|reveal|warn|alert)\b.{0,30}\buser\b",
         r"new (?:system |developer )?(?:instructions?|polic(?:y|ies)|rules?|task)"
@@ -39,7 +39,7 @@ _SHAPES = "|".join(
         r"(?:comply|obey|ignore|reveal|disregard)\b",
         r"(?:the )?user (?:wants|asked|has asked|told) (?:me|you|us) to\b",
         r"let'?s think step by step\b",
-        r"as (?:the|an?) (?:assistant|ai|language model)\b",
+        r"as (?:the|an?) (?:assistant|ai|ai model|language model),? you\b",
     )
 )
 _ORDERS = re.compile(rf"\b(?:{_SHAPES})", re.ASCII)
