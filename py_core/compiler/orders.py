@@ -26,7 +26,8 @@ _SHAPES = "|".join(
         rf"(?:reveal|print|show|send|leak|exfiltrate|repeat|output|expose|share|email|post)\b"
         rf".{{0,60}}\b{_SECRETS}\b",
         r"you are (?:now|no longer) [a-z]",
-        r"from now on,? (?:you|always|never|only|answer|respond|reply|speak|write|act|do|ignore|obey)\b",
+        r"from now on,? "
+        r"(?:you|always|never|only|answer|respond|reply|speak|write|act|do|ignore|obey)\b",
         r"(?:act as|pretend (?:to be|you are|that you)|role-?play as)\b",
         r"(?:do not|don't|never) (?:tell|inform|mention|reveal|warn|alert)\b.{0,30}\buser\b",
         r"new (?:system |developer )?(?:instructions?|polic(?:y|ies)|rules?|task)"
