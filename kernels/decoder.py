@@ -1,0 +1,94 @@
+"""Run a decoder-only transformer over token ids.
+
+Takes ids, a cache and an op set that holds the weights.
+Gives logits, and pauses between blocks so that the caller can do other work or give up.
+Does not know which op set it drives, nor how the next id is chosen.
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+
+import numpy as np
+
+from kernels.arrays import F32
+from kernels.errors import ErrorCode, kernel_error
+from kernels.kv_cache import FIRST_CAPACITY_TOKENS, KvCache
+from kernels.model_config import ModelConfig
+from kernels.ops import OpSet
+
+
+class Decoder:
+    """One loaded model, ready to read tokens."""
+
+    def __init__(self, config: ModelConfig, ops: OpSet) -> None:
+        self.config = config
+        self.ops = ops
+
+    def new_cache(self, capacity_tokens: int = FIRST_CAPACITY_TOKENS) -> KvCache:
+        """Make an empty cache for this model."""
+        return self.ops.new_cache(min(capacity_tokens, self.config.max_context))
+
+    def forward(self, ids: Sequence[int], cache: KvCache) -> F32:
+        """Read `ids` after what is cached and give the logits `[V]` after the last one."""
+        return drain(self.forward_steps(ids, cache))
+
+    def forward_steps(self, ids: Sequence[int], cache: KvCache) -> Generator[None, None, F32]:
+        """Read `ids` chunk by chunk, yielding between blocks; return logits `[V]`.
+
+        The cache grows by whole chunks: it may be closed at any yield and stays true.
+
+        Raises:
+            KernelError: `invalid_length` for no ids, `invalid_token_id` for an id outside the
+                vocabulary, `context_exceeded` when the ids do not fit.
+        """
+        self._check(ids)
+        cache.reserve(cache.length + len(ids))
+        hidden: F32 = np.empty((0, self.config.hidden_size), dtype=np.float32)
+        for chunk in self.chunks(ids, cache):
+            hidden = yield from self.hidden_steps(chunk, cache)  # [T, H]
+            yield
+        return np.asarray(self.ops.logits(hidden[-1:])[0])  # [V]
+
+    def hidden_steps(self, ids: Sequence[int], cache: KvCache) -> Generator[None, None, F32]:
+        """Read one chunk through all layers and commit it; return hidden states `[T, H]`."""
+        start = cache.length
+        cache.reserve(start + len(ids))
+        hidden = self.ops.embed(np.asarray(ids, dtype=np.int32))  # [T, H]
+        for layer in range(self.config.layer_count):
+            hidden = self.ops.attention_block(layer, hidden, cache, start)  # [T, H]
+            if len(ids) > 1:
+                yield  # a single token's half layer is too short to be worth a pause
+            hidden = self.ops.feed_forward_block(layer, hidden)  # [T, H]
+            if layer + 1 < self.config.layer_count:
+                yield
+        cache.commit(ids)
+        return hidden
+
+    def chunks(self, ids: Sequence[int], cache: KvCache) -> Iterator[Sequence[int]]:
+        """Cut `ids` into what one block call should take, as the cache grows between them."""
+        done = 0
+        while done < len(ids):
+            size = max(1, self.ops.chunk_tokens(cache.length))
+            yield ids[done : done + size]
+            done += size
+
+    def _check(self, ids: Sequence[int]) -> None:
+        if not ids:
+            raise kernel_error(
+                ErrorCode.INVALID_LENGTH, "ids", "there are no tokens to read; give at least one"
+            )
+        worst = next((token for token in ids if not 0 <= token < self.config.vocab_size), None)
+        if worst is not None:
+            raise kernel_error(
+                ErrorCode.INVALID_TOKEN_ID,
+                "ids",
+                f"token id {worst} is outside the vocabulary of {self.config.vocab_size}",
+            )
+
+
+def drain(steps: Generator[None, None, F32]) -> F32:
+    """Run a computation to its end without pausing and give its result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            return np.asarray(finished.value)

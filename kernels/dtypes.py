@@ -1,0 +1,158 @@
+"""How weights are stored: plain float32, signed bytes with scales, signed nibbles with scales.
+
+Takes float32 rows and gives payload and scale arrays in the SLM1 layout, and back.
+Each stored dtype is defined here once: bytes a row, scales a row, rounding.
+Does not know files or tensor names.
+
+Rounding (the SLM1 documents leave it open): scale = largest magnitude of the block / 127 (bytes)
+or / 7 (nibbles), then round half to even, clip; a block of zeros has scale 1. Every step is one
+IEEE float32 operation per weight, so the bytes are the same on every machine.
+
+Worked example, q8_0, one row of two weights [0.5, -0.25]: scale = 0.5 / 127, q = [127, -64]
+(63.5 rounds to the even 64), and the first weight comes back as 127 * scale = 0.5.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.arrays import F32
+
+I8: TypeAlias = npt.NDArray[np.int8]
+U8: TypeAlias = npt.NDArray[np.uint8]
+
+BYTE_LIMIT = 127
+NIBBLE_LIMIT = 7
+
+
+class DType(IntEnum):
+    """Directory numbers of the stored types; 100 and above would be this project's own."""
+
+    F32 = 1
+    Q8_0 = 2
+    Q4_0 = 3
+
+    @property
+    def label(self) -> str:
+        """The name that people type: f32, q8_0, q4_0."""
+        return self.name.lower()
+
+
+DTYPE_LABELS = tuple(dtype.label for dtype in DType)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTensor:
+    """One tensor as it lies in the file.
+
+    Attributes:
+        dtype: Stored type.
+        shape: Logical shape; the last dimension is the row width, all others together are rows.
+        payload: f32: float32 [shape]; q8_0: int8 [rows, columns]; q4_0: uint8 [rows, columns / 2].
+        scales: float32 [rows, columns / block_size], or None for f32.
+        block_size: Weights that share one scale; equal to the row width for row scales, 0 for f32.
+    """
+
+    dtype: DType
+    shape: tuple[int, ...]
+    payload: F32 | I8 | U8
+    scales: F32 | None
+    block_size: int
+
+    def to_f32(self) -> F32:
+        """Return float32 weights in the logical shape."""
+        return dequantise(self.dtype, self.payload, self.scales).reshape(self.shape)
+
+
+def rows_and_columns(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return (rows, columns) of a logical shape; a vector is one row."""
+    return math.prod(shape[:-1]), shape[-1]
+
+
+def payload_bytes_per_row(dtype: DType, columns: int) -> int:
+    """Return the encoded size of one row without its scales."""
+    match dtype:
+        case DType.F32:
+            return 4 * columns
+        case DType.Q8_0:
+            return columns
+        case DType.Q4_0:
+            return columns // 2
+    assert_never(dtype)
+
+
+def find_block_fault(dtype: DType, columns: int, block_size: int) -> str | None:
+    """Return why a block size does not fit a row, as half a sentence, or None.
+
+    q8_0 takes the row width (SLM1) or a divisor of it (this project); q4_0 an even divisor.
+    """
+    if dtype == DType.F32:
+        return None
+    if block_size < 1 or columns % block_size:
+        return f"must divide the row width {columns}"
+    if dtype == DType.Q4_0 and block_size % 2:
+        return "must be even, since two weights share a byte"
+    return None
+
+
+def quantise(dtype: DType, rows: F32, block_size: int) -> tuple[F32 | I8 | U8, F32 | None]:
+    """Encode float32 rows.
+
+    Args:
+        dtype: Stored type.
+        rows: Finite float32 [rows, columns].
+        block_size: Weights that share a scale; ignored for f32.
+
+    Returns:
+        Payload and scales as `StoredTensor` describes them.
+    """
+    match dtype:
+        case DType.F32:
+            return np.ascontiguousarray(rows, dtype="<f4"), None
+        case DType.Q8_0:
+            return _round_blocks(rows, block_size, BYTE_LIMIT)
+        case DType.Q4_0:
+            signed, scales = _round_blocks(rows, block_size, NIBBLE_LIMIT)
+            return pack_nibbles(signed), scales
+    assert_never(dtype)
+
+
+def dequantise(dtype: DType, payload: F32 | I8 | U8, scales: F32 | None) -> F32:
+    """Decode a payload to float32 [rows, columns]: weight = q x scale, one float32 product."""
+    if dtype == DType.F32 or scales is None:
+        return payload.astype(np.float32, copy=False)
+    signed = unpack_nibbles(payload.view(np.uint8)) if dtype == DType.Q4_0 else payload
+    row_count, columns = signed.shape
+    blocks = signed.reshape(row_count, scales.shape[1], -1).astype(np.float32)  # [rows, B, block]
+    blocks *= scales[:, :, None]
+    return blocks.reshape(row_count, columns)  # [rows, columns]
+
+
+def pack_nibbles(signed: I8) -> U8:
+    """Pack int8 [rows, columns] in -8..7 to uint8 [rows, columns / 2], even columns low."""
+    unsigned = signed.view(np.uint8) & np.uint8(0x0F)
+    return unsigned[:, 0::2] | (unsigned[:, 1::2] << np.uint8(4))
+
+
+def unpack_nibbles(packed: U8) -> I8:
+    """Undo `pack_nibbles`: uint8 [rows, columns / 2] to int8 [rows, columns]."""
+    signed = np.empty((packed.shape[0], packed.shape[1] * 2), dtype=np.int8)
+    # Shifting the nibble to the top and back down arithmetically copies its sign bit.
+    signed[:, 0::2] = (packed << np.uint8(4)).view(np.int8) >> np.int8(4)
+    signed[:, 1::2] = packed.view(np.int8) >> np.int8(4)
+    return signed
+
+
+def _round_blocks(rows: F32, block_size: int, limit: int) -> tuple[I8, F32]:
+    row_count, columns = rows.shape
+    blocks = rows.reshape(row_count, columns // block_size, block_size)  # [rows, B, block]
+    scales = np.abs(blocks).max(axis=2) / np.float32(limit)  # [rows, B]
+    # A block of zeros, or one so small that the division underflows, keeps a usable scale.
+    scales = np.where(scales > 0, scales, np.float32(1)).astype(np.float32)
+    levels = np.rint(blocks / scales[:, :, None])
+    signed = np.clip(levels, -limit, limit).astype(np.int8)
+    return signed.reshape(row_count, columns), scales

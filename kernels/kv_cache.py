@@ -1,0 +1,150 @@
+"""Keep the keys and values of the tokens that a model has already read.
+
+Takes token ids and, through its storage, the key and value rows of each layer.
+Gives the longest reusable prefix, the numbers of the KV budget, and storage that grows by doubling.
+Does not know how attention reads the rows, nor which text the ids stand for.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from kernels.arrays import F32
+from kernels.errors import ErrorCode, kernel_error
+from kernels.model_config import ModelConfig
+
+FIRST_CAPACITY_TOKENS = 256
+
+
+class KvStorage(Protocol):
+    """Memory for the rows of all layers; an op set brings its own kind."""
+
+    @property
+    def capacity(self) -> int:
+        """Token positions that fit without growing."""
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Bytes that one position takes over all layers."""
+
+    def grow(self, capacity: int) -> None:
+        """Make room for `capacity` positions and keep what is stored."""
+
+
+class F32KvStorage:
+    """Keys and values as float32, per layer `[K, capacity, D]`.
+
+    One head's rows are contiguous, so attention over `S` tokens reads one block per head.
+    """
+
+    def __init__(self, config: ModelConfig, capacity: int) -> None:
+        self._capacity = capacity
+        self._shape = (config.kv_head_count, capacity, config.head_dim)
+        self.keys: list[F32] = [self._empty(capacity) for _ in range(config.layer_count)]
+        self.values: list[F32] = [self._empty(capacity) for _ in range(config.layer_count)]
+
+    @property
+    def capacity(self) -> int:
+        """Token positions that fit without growing."""
+        return self._capacity
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Bytes that one position takes over all layers: `2 L K D * 4`."""
+        heads, _, width = self._shape
+        return 2 * len(self.keys) * heads * width * 4
+
+    def grow(self, capacity: int) -> None:
+        """Make room for `capacity` positions, one array at a time.
+
+        Only one old array lives beside its successor, so the peak is the new size plus one layer.
+        """
+        for arrays in (self.keys, self.values):
+            for layer, old in enumerate(arrays):
+                arrays[layer] = self._empty(capacity)
+                arrays[layer][:, : self._capacity] = old
+        self._capacity = capacity
+
+    def write(self, layer: int, start: int, *, keys: F32, values: F32) -> None:
+        """Store rows `[T, K, D]` of one layer from position `start` on."""
+        end = start + len(keys)
+        self.keys[layer][:, start:end] = keys.transpose(1, 0, 2)  # [K, T, D]
+        self.values[layer][:, start:end] = values.transpose(1, 0, 2)  # [K, T, D]
+
+    def _empty(self, capacity: int) -> F32:
+        heads, _, width = self._shape
+        return np.empty((heads, capacity, width), dtype=np.float32)
+
+
+class KvCache:
+    """Book-keeping over a storage: which ids are computed in all layers.
+
+    A position counts only after `commit`; rows written before that are scratch. So a run that is
+    abandoned between two layers leaves the cache as it was.
+    """
+
+    def __init__(self, storage: KvStorage, *, max_context: int) -> None:
+        self.storage = storage
+        self.max_context = max_context
+        self._ids: list[int] = []
+
+    @property
+    def length(self) -> int:
+        """Tokens whose rows are complete in every layer."""
+        return len(self._ids)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """Token ids in cache order."""
+        return tuple(self._ids)
+
+    @property
+    def capacity(self) -> int:
+        """Tokens that fit before the storage grows."""
+        return self.storage.capacity
+
+    @property
+    def bytes_used(self) -> int:
+        """Bytes of the rows that are complete."""
+        return self.length * self.storage.bytes_per_token
+
+    @property
+    def bytes_allocated(self) -> int:
+        """Bytes that the storage holds now."""
+        return self.capacity * self.storage.bytes_per_token
+
+    @property
+    def bytes_total(self) -> int:
+        """Bytes at full context: the KV budget."""
+        return self.max_context * self.storage.bytes_per_token
+
+    def reserve(self, length: int) -> None:
+        """Make room for `length` tokens in all.
+
+        Raises:
+            KernelError: `context_exceeded` (code 11) when `length` is over the model's context.
+        """
+        if length > self.max_context:
+            raise kernel_error(
+                ErrorCode.CONTEXT_EXCEEDED,
+                "max_context",
+                f"{length} tokens do not fit the context of {self.max_context}; shorten the text",
+            )
+        if length > self.capacity:
+            self.storage.grow(min(self.max_context, max(length, 2 * self.capacity)))
+
+    def commit(self, ids: Sequence[int]) -> None:
+        """Count `ids` as cached, after every layer has written their rows."""
+        self._ids.extend(int(token) for token in ids)
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens from position `length` on; the memory stays."""
+        del self._ids[max(0, length) :]
+
+    def common_prefix(self, ids: Sequence[int]) -> int:
+        """Count the leading ids that are equal to the cached ones."""
+        for position, (cached, wanted) in enumerate(zip(self._ids, ids, strict=False)):
+            if cached != wanted:
+                return position
+        return min(self.length, len(ids))

@@ -1,0 +1,96 @@
+"""The kind chat.send: one turn, reported as events, ended as a value.
+
+Takes the payload and a way to emit, gives the result of the turn. Does not know ids or tasks.
+"""
+
+from collections.abc import Callable, Sequence
+
+from py_core.bridge.messages import (
+    ChatSendPayload,
+    EventData,
+    PlanData,
+    ProgressData,
+    TokenData,
+    TurnResult,
+)
+from py_core.chat.loaded_model import LoadedModel
+from py_core.chat.pacing import Pacer, StopSignal
+from py_core.chat.transcript import Transcript
+from py_core.chat.turn import TurnAsk, TurnOutcome, TurnPorts, make_sampling, run_turn
+from py_core.compiler.plan import Plan
+
+Emit = Callable[[EventData], None]
+
+MS_PER_SECOND = 1000.0
+
+
+class TurnEvents:
+    """Turns what a turn says into event data."""
+
+    def __init__(self, emit: Emit) -> None:
+        """Speak through `emit`."""
+        self._emit = emit
+
+    def on_plan(self, plan: Plan) -> None:
+        """Send the plan; it comes before the first token."""
+        self._emit(PlanData(plan=plan))
+
+    def on_prefill(self, done: int, total: int) -> None:
+        """Send how much of the prompt is read."""
+        self._emit(ProgressData(step="prefill", done=done, total=total, text="prompt tokens"))
+
+    def on_text(self, text: str, ids: Sequence[int]) -> None:
+        """Send new text."""
+        self._emit(TokenData(text=text, ids=tuple(ids)))
+
+
+async def answer_chat_send(
+    payload: ChatSendPayload,
+    model: LoadedModel,
+    transcript: Transcript,
+    *,
+    pacer: Pacer,
+    emit: Emit,
+    stop: StopSignal,
+) -> TurnResult:
+    """Run the turn and report it."""
+    settings = payload.settings
+    ask = TurnAsk(
+        text=payload.text,
+        system_text=payload.system,
+        sampling=make_sampling(
+            settings.temperature, settings.top_k, top_p=settings.top_p, seed=settings.seed
+        ),
+        max_tokens=settings.max_tokens,
+    )
+    ports = TurnPorts(pacer, TurnEvents(emit), stop)
+    outcome = await run_turn(model, transcript, ask, ports)
+    return _describe(outcome, model)
+
+
+def _describe(outcome: TurnOutcome, model: LoadedModel) -> TurnResult:
+    generated = len(outcome.output_ids)
+    return TurnResult(
+        finish_reason=outcome.finish_reason,
+        text=outcome.text,
+        prompt_tokens=outcome.prompt_tokens,
+        generated_tokens=generated,
+        reused_tokens=outcome.reused_tokens,
+        prefill_ms=outcome.prefill_ms,
+        decode_ms=outcome.decode_ms,
+        prefill_tokens_per_s=_rate(
+            outcome.prompt_tokens - outcome.reused_tokens, outcome.prefill_ms
+        ),
+        # The first token comes out of the prefill, so decoding made one less.
+        decode_tokens_per_s=_rate(generated - 1, outcome.decode_ms),
+        output_ids=outcome.output_ids,
+        kv_bytes_used=model.cache.bytes_used,
+        kv_bytes_total=model.cache.bytes_total,
+    )
+
+
+def _rate(tokens: int, elapsed_ms: float) -> float:
+    """Tokens a second; 0 when there is nothing to measure."""
+    if tokens <= 0 or elapsed_ms <= 0:
+        return 0.0
+    return tokens * MS_PER_SECOND / elapsed_ms

@@ -1,0 +1,171 @@
+"""What each kind of request does, in one exhaustive match.
+
+Takes typed requests and a way to emit event data, gives the value of the reply or raises. One
+request at a time holds the model; `cancel` and `runtime.facts` never wait. Does not know JSON,
+tasks or how replies are sent.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+from typing import Literal, assert_never
+
+from py_core.bridge.answer_chat import answer_chat_send
+from py_core.bridge.answer_load import answer_model_load, describe_model
+from py_core.bridge.host import Host
+from py_core.bridge.messages import (
+    PROTOCOL_VERSION,
+    Cancel,
+    CancelOutcome,
+    ChatReset,
+    ChatSend,
+    ChatSendPayload,
+    ContextReset,
+    EventData,
+    ModelFacts,
+    ModelFree,
+    ModelFreed,
+    ModelLoad,
+    ModelLoadPayload,
+    PageRequest,
+    ReplyValue,
+    RuntimeFacts,
+    RuntimeFactsAsked,
+    TurnResult,
+)
+from py_core.chat.model_session import ModelSession
+from py_core.chat.op_sets import OP_SETS
+from py_core.chat.pacing import Pacer, StopSignal
+from py_core.chat.transcript import Transcript
+from py_core.errors import BusyError, ModelNotLoadedError
+
+Emit = Callable[[EventData], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """The request that has the model now, and how to stop it."""
+
+    request_id: int
+    kind: str
+    stop: StopSignal
+
+
+class Dispatcher:
+    """The state behind the border: one session, one transcript, at most one holder."""
+
+    def __init__(self, host: Host) -> None:
+        """Start with nothing loaded."""
+        self._host = host
+        self._session = ModelSession()
+        self._transcript = Transcript()
+        self._holder: _Holder | None = None
+
+    async def answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
+        """Do what a request asks and give the value of its reply.
+
+        Raises:
+            TinyloomError: what went wrong, for an error reply.
+        """
+        match request:
+            case ModelLoad(payload=load):
+                try:
+                    with self._holding(request) as stop:
+                        return await self._load(load, emit, stop)
+                finally:
+                    # The shell opened it for this request, answered or refused.
+                    self._host.model_close(load.handle)
+            case ChatSend(payload=send):
+                with self._holding(request) as stop:
+                    return await self._send(send, emit, stop)
+            case ModelFree():
+                with self._holding(request):
+                    return self._free()
+            case ChatReset():
+                with self._holding(request):
+                    return self._reset()
+            case Cancel():
+                return self._cancel(request.payload.target)
+            case RuntimeFactsAsked():
+                return self._describe_runtime()
+            case _:
+                assert_never(request)
+
+    async def _load(self, payload: ModelLoadPayload, emit: Emit, stop: StopSignal) -> ModelFacts:
+        pacer = Pacer(self._host)
+        return await answer_model_load(
+            payload, self._session, self._host, pacer=pacer, emit=emit, stop=stop
+        )
+
+    async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
+        model, pacer = self._session.require_model(), Pacer(self._host)
+        return await answer_chat_send(
+            payload, model, self._transcript, pacer=pacer, emit=emit, stop=stop
+        )
+
+    def _free(self) -> ModelFreed:
+        was_loaded = self._session.free()
+        return ModelFreed(was_loaded=was_loaded, heap_bytes=int(self._host.heap_bytes()))
+
+    def _reset(self) -> ContextReset:
+        model = self._session.model
+        return ContextReset(
+            turns_dropped=self._transcript.clear(),
+            cached_tokens_dropped=model.forget_context() if model else 0,
+        )
+
+    @contextmanager
+    def _holding(
+        self, request: ModelLoad | ModelFree | ChatSend | ChatReset
+    ) -> Iterator[StopSignal]:
+        """Take the model for one request.
+
+        Raises:
+            BusyError: another request has it.
+            ModelNotLoadedError: a chat was sent while the first model is loading.
+        """
+        holder = self._holder
+        if holder is not None:
+            if request.kind == "chat.send" and self._session.model is None:
+                raise ModelNotLoadedError(is_loading=True)
+            raise BusyError(running_kind=holder.kind, running_id=holder.request_id)
+        self._holder = _Holder(request.id, request.kind, StopSignal())
+        try:
+            yield self._holder.stop
+        finally:
+            self._holder = None
+
+    def _cancel(self, target: int) -> CancelOutcome:
+        holder = self._holder
+        if holder is None or holder.request_id != target:
+            return CancelOutcome(target=target, outcome="not_running")
+        holder.stop.set()
+        return CancelOutcome(target=target, outcome="stopping")
+
+    def _describe_runtime(self) -> RuntimeFacts:
+        model = self._session.model
+        return RuntimeFacts(
+            protocol=PROTOCOL_VERSION,
+            version=_find_version("tinyloom"),
+            python=python_version(),
+            numpy=_find_version("numpy"),
+            op_sets=tuple(OP_SETS),
+            heap_bytes=int(self._host.heap_bytes()),
+            state=self._name_state(),
+            model=describe_model(model, self._host) if model else None,
+        )
+
+    def _name_state(self) -> Literal["empty", "loading", "ready", "busy"]:
+        if self._holder is not None:
+            return "loading" if self._holder.kind == "model.load" else "busy"
+        return "empty" if self._session.model is None else "ready"
+
+
+def _find_version(package: str) -> str:
+    """Give the installed version; a checkout that is not installed has none."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,43 @@
+"""What the shell around Python offers, as one object handed to `worker_entry.start`.
+
+In the browser it is a JavaScript object, in tests a small Python one; names are the same. Bytes
+cross only in `model_read` and `model_write`, and both copy before they return, so nothing of one
+side is kept by the other. Everything else is text and numbers.
+"""
+
+from collections.abc import Awaitable
+from typing import Protocol
+
+
+class Host(Protocol):
+    """The shell's functions."""
+
+    def post(self, message: str, /) -> object:
+        """Send one event or reply to the page."""
+
+    def now_ms(self) -> float:
+        """A monotonic clock."""
+
+    def pause(self) -> Awaitable[object]:
+        """Give the event loop one turn, so that a waiting message is delivered."""
+
+    def heap_bytes(self) -> int:
+        """The size of the memory that Python lives in."""
+
+    def model_size(self, handle: str, /) -> int:
+        """Bytes of an opened model whose sha256 the shell has checked."""
+
+    def model_read(self, handle: str, offset: int, target: memoryview, /) -> object:
+        """Copy bytes from `offset` on until `target` is full."""
+
+    def model_close(self, handle: str, /) -> object:
+        """Let go of the shell's copy or file; unknown handles are ignored."""
+
+    def model_write(self, handle: str, data: memoryview, /) -> object:
+        """Append a copy of `data` to the new file that is made from the file `handle`."""
+
+    def model_commit(self, handle: str, /) -> Awaitable[str]:
+        """Finish that new file and store it.
+
+        Gives JSON `{"handle", "sha256", "file_bytes"}` of the stored file, opened for reading.
+        """

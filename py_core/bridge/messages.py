@@ -1,0 +1,327 @@
+"""Every message that crosses the border, as frozen strict models. Protocol version 1.
+
+    page -> worker   request {v, id, kind, payload}
+    worker -> page   event   {v, id, event, data}                    zero or more for each request
+    worker -> page   reply   {v, id, ok: true, value}                then exactly one of these
+                             {v, id, ok: false, error: {code, message, details}}
+
+Takes JSON text, gives typed records; knows no session, host or model. The page states the same in
+its protocol file, and `fixtures/protocol/` holds one example of each message. Requests whose kind
+begins with `store.` are answered by the worker's JavaScript and never come here.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from py_core.compiler.plan import Plan
+
+PROTOCOL_VERSION = 1
+LARGEST_PAGE_INTEGER = 2**53 - 1
+LARGEST_TOP_K = 1024
+UNREADABLE_ID = 0
+"""Id of the reply to a message whose own id could not be read; the page counts from 1."""
+
+RequestId = Annotated[int, Field(ge=1, le=LARGEST_PAGE_INTEGER)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Message(BaseModel):
+    """Frozen, strict, and closed to fields it does not know."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class RequestEnvelope(Message):
+    """What every message from the page carries."""
+
+    v: Literal[1]
+    id: RequestId
+
+
+class AnswerEnvelope(Message):
+    """What every message to the page carries: the id of its request."""
+
+    v: Literal[1] = 1
+    id: int
+
+
+class Nothing(Message):
+    """A payload without fields."""
+
+
+class GenerationSettings(Message):
+    """How the answer is drawn; temperature 0 is greedy."""
+
+    temperature: float = Field(default=0.0, ge=0.0, le=10.0, allow_inf_nan=False)
+    top_k: int = Field(default=40, ge=1, le=LARGEST_TOP_K)
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0, allow_inf_nan=False)
+    max_tokens: int = Field(default=256, ge=1, le=1_000_000)
+    seed: int = Field(default=1, ge=0, le=LARGEST_PAGE_INTEGER)
+
+
+class ModelLoadPayload(Message):
+    """A file that the worker's JavaScript has opened and checked by sha256."""
+
+    handle: str
+    name: str
+    file_bytes: int = Field(ge=0)
+    sha256: Sha256
+    op_set: Literal["auto", "numpy", "simd"] = "auto"
+    format: Literal["slm", "gguf"] = "slm"
+
+
+class ChatSendPayload(Message):
+    """One user message. An empty system text means: the template's own default."""
+
+    text: str
+    system: str = ""
+    settings: GenerationSettings = GenerationSettings()
+
+
+class CancelPayload(Message):
+    """The id of the request to stop."""
+
+    target: int
+
+
+class ModelLoad(RequestEnvelope):
+    """Load a model; the old one stays until the new one is there."""
+
+    kind: Literal["model.load"]
+    payload: ModelLoadPayload
+
+
+class ModelFree(RequestEnvelope):
+    """Give the memory of the model back."""
+
+    kind: Literal["model.free"]
+    payload: Nothing
+
+
+class ChatSend(RequestEnvelope):
+    """Answer a message."""
+
+    kind: Literal["chat.send"]
+    payload: ChatSendPayload
+
+
+class ChatReset(RequestEnvelope):
+    """Forget the conversation: earlier turns and the key/value cache."""
+
+    kind: Literal["chat.reset"]
+    payload: Nothing
+
+
+class Cancel(RequestEnvelope):
+    """Stop another request."""
+
+    kind: Literal["cancel"]
+    payload: CancelPayload
+
+
+class RuntimeFactsAsked(RequestEnvelope):
+    """Ask what runs here."""
+
+    kind: Literal["runtime.facts"]
+    payload: Nothing
+
+
+PageRequest = Annotated[
+    ModelLoad | ModelFree | ChatSend | ChatReset | Cancel | RuntimeFactsAsked,
+    Field(discriminator="kind"),
+]
+
+
+class TokenizerFacts(Message):
+    """What the loaded tokenizer says of itself."""
+
+    kind: str
+    vocab_size: int
+    identity: Sha256
+
+
+class ModelFacts(Message):
+    """What the loaded file's header says; nothing in here is guessed."""
+
+    name: str
+    context_tokens: int
+    prompt_limit_tokens: int
+    output_limit_tokens: int
+    kv_bytes_per_token: int
+    kv_bytes_total: int
+    kv_bytes_used: int
+    file_bytes: int
+    parameters: int
+    dtype: str
+    tokenizer: TokenizerFacts
+    sha256: Sha256
+    checksum: Literal["verified", "not verifiable"]
+    op_set: str
+    heap_bytes: int
+    licence: str
+    origin: str
+    chat_template: Literal["chatml", "plain"]
+
+
+class ModelFreed(Message):
+    """Whether there was a model to free."""
+
+    was_loaded: bool
+    heap_bytes: int
+
+
+class TurnResult(Message):
+    """How a turn ended. A stopped turn is a result too; its text stays in the conversation."""
+
+    finish_reason: Literal["end", "length", "context", "stopped"]
+    text: str
+    prompt_tokens: int
+    generated_tokens: int
+    reused_tokens: int
+    prefill_ms: float
+    decode_ms: float
+    prefill_tokens_per_s: float
+    decode_tokens_per_s: float
+    output_ids: tuple[int, ...]
+    kv_bytes_used: int
+    kv_bytes_total: int
+
+
+class ContextReset(Message):
+    """What the reset forgot."""
+
+    turns_dropped: int
+    cached_tokens_dropped: int
+
+
+class CancelOutcome(Message):
+    """Whether the target could still be stopped."""
+
+    target: int
+    outcome: Literal["stopping", "not_running"]
+
+
+class RuntimeFacts(Message):
+    """What runs here."""
+
+    protocol: int
+    version: str
+    python: str
+    numpy: str
+    op_sets: tuple[str, ...]
+    heap_bytes: int
+    state: Literal["empty", "loading", "ready", "busy"]
+    model: ModelFacts | None
+
+
+ReplyValue = ModelFacts | ModelFreed | TurnResult | ContextReset | CancelOutcome | RuntimeFacts
+
+
+class ProgressData(Message):
+    """A step under way; `total` 0 means that the amount is not known."""
+
+    step: Literal["convert", "load", "prefill"]
+    done: int
+    total: int
+    text: str
+
+
+class PlanData(Message):
+    """The frozen prompt plan; comes before the first token."""
+
+    plan: Plan
+
+
+class TokenData(Message):
+    """New text and the ids it came from; text may be empty while a character is incomplete."""
+
+    text: str
+    ids: tuple[int, ...]
+
+
+class NoticeData(Message):
+    """Something the person should know that is no error."""
+
+    code: Literal["op_set_fallback", "old_model_freed"]
+    text: str
+
+
+class ProgressEvent(AnswerEnvelope):
+    """A step under way."""
+
+    event: Literal["progress"] = "progress"
+    data: ProgressData
+
+
+class PlanEvent(AnswerEnvelope):
+    """The plan of the prompt."""
+
+    event: Literal["plan"] = "plan"
+    data: PlanData
+
+
+class TokenEvent(AnswerEnvelope):
+    """Newly generated text."""
+
+    event: Literal["token"] = "token"
+    data: TokenData
+
+
+class NoticeEvent(AnswerEnvelope):
+    """A remark."""
+
+    event: Literal["notice"] = "notice"
+    data: NoticeData
+
+
+WorkerEvent = Annotated[
+    ProgressEvent | PlanEvent | TokenEvent | NoticeEvent, Field(discriminator="event")
+]
+EventData = ProgressData | PlanData | TokenData | NoticeData
+
+
+class ErrorBody(Message):
+    """A stable code, one sentence, and the values it was built from."""
+
+    code: str
+    message: str
+    details: dict[str, str | int | None]
+
+
+class OkReply(AnswerEnvelope):
+    """The one reply of a request that worked."""
+
+    ok: Literal[True] = True
+    value: ReplyValue
+
+
+class ErrorReply(AnswerEnvelope):
+    """The one reply of a request that did not."""
+
+    ok: Literal[False] = False
+    error: ErrorBody
+
+
+REQUEST_KINDS = frozenset(
+    {"model.load", "model.free", "chat.send", "chat.reset", "cancel", "runtime.facts"}
+)
+_PAGE_REQUEST: TypeAdapter[PageRequest] = TypeAdapter(PageRequest)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first thing that is wrong with a message: where, and what was expected there."""
+
+    path: tuple[str | int, ...]
+    expected: str
+
+
+def read_request(text: str) -> PageRequest | Fault:
+    """Validate one message; the fault never repeats a value of it."""
+    try:
+        return _PAGE_REQUEST.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        return Fault(first["loc"], first["msg"])

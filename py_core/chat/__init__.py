@@ -1,0 +1,1 @@
+"""One conversation with one model: load, compile, generate, remember the turn."""

@@ -1,0 +1,205 @@
+"""One turn: compile the prompt, generate, stream the text, remember the pair.
+
+Takes a loaded model, the transcript, the user's message and the ports to the outside. Gives how
+the turn ended, or raises one of our errors with transcript and model as they were. Does not know
+messages, pages or where the model came from.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, assert_never
+
+from kernels.errors import KernelError
+from kernels.generate import Pause, Prefilled, Step, Token, generate_steps
+from kernels.sampler import SamplerSettings
+from kernels.tokenizer import StreamDecoder
+from py_core.chat.kernel_errors import translate_kernel_error
+from py_core.chat.loaded_model import LoadedModel
+from py_core.chat.pacing import Pacer, StopSignal
+from py_core.chat.transcript import Transcript
+from py_core.compiler.pipeline import compile_context
+from py_core.compiler.plan import Plan
+from py_core.compiler.request import Capacity, CompileRequest, choose_policy
+from py_core.errors import InvalidTextError, ModelTooLargeError
+
+FinishReason = Literal["end", "length", "context", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAsk:
+    """What the user wants answered, and how the answer is drawn."""
+
+    text: str
+    system_text: str
+    sampling: SamplerSettings
+    max_tokens: int
+
+
+class TurnListener(Protocol):
+    """Hears of a turn while it runs: the plan first, then progress, then text."""
+
+    def on_plan(self, plan: Plan) -> None:
+        """The prompt is frozen."""
+
+    def on_prefill(self, done: int, total: int) -> None:
+        """So many prompt tokens are read."""
+
+    def on_text(self, text: str, ids: Sequence[int]) -> None:
+        """New ids, and the text that they complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPorts:
+    """The outside of a turn: time, ears, and the wish to stop."""
+
+    pacer: Pacer
+    listener: TurnListener
+    stop: StopSignal
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """How a turn ended, in counts and measured times."""
+
+    finish_reason: FinishReason
+    text: str
+    output_ids: tuple[int, ...]
+    prompt_tokens: int
+    reused_tokens: int
+    prefill_ms: float
+    decode_ms: float
+
+
+def make_sampling(temperature: float, top_k: int, *, top_p: float, seed: int) -> SamplerSettings:
+    """Check and freeze how the next id is drawn.
+
+    Raises:
+        InvalidSettingError: a setting is outside its range.
+    """
+    try:
+        return SamplerSettings(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
+    except KernelError as error:
+        raise translate_kernel_error(error) from error
+
+
+async def run_turn(
+    model: LoadedModel, transcript: Transcript, ask: TurnAsk, ports: TurnPorts
+) -> TurnOutcome:
+    """Answer one message; a stopped turn keeps its partial text.
+
+    Raises:
+        ContextOverflowError: system text and message do not fit.
+        InvalidTextError: the message is blank.
+        ModelTooLargeError: the memory for keys and values could not be had.
+    """
+    if not ask.text.strip():
+        raise InvalidTextError(field="text", expected="type a message")
+    plan = compile_context(_compile_request(model, transcript, ask))
+    ports.listener.on_plan(plan)
+    run = _Run(model, plan, ports)
+    try:
+        outcome = await run.drain(ask)
+    except KernelError as error:
+        raise translate_kernel_error(error) from error
+    except MemoryError as error:
+        raise ModelTooLargeError(
+            name=model.facts.name, needed_bytes=model.cache.bytes_total
+        ) from error
+    if outcome.finish_reason != "stopped" or outcome.text:
+        transcript.record(ask.text, outcome.text)
+    return outcome
+
+
+def _compile_request(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> CompileRequest:
+    context_tokens = model.facts.context_tokens
+    return CompileRequest(
+        system_text=ask.system_text,
+        history=transcript.exchanges,
+        message=ask.text,
+        capacity=Capacity(context_tokens, ask.max_tokens, model.facts.sha256),
+        template=model.template,
+        counter=model.counter,
+        policy=choose_policy(context_tokens),
+    )
+
+
+class _Run:
+    """The moving parts of one generation: what is produced, what is not yet shown, the times."""
+
+    def __init__(self, model: LoadedModel, plan: Plan, ports: TurnPorts) -> None:
+        self._model, self._plan, self._ports = model, plan, ports
+        self._decoder = StreamDecoder(model.tokenizer)
+        self._text: list[str] = []
+        self._output_ids: list[int] = []
+        self._unsent_text, self._unsent_ids = "", list[int]()
+        self._reused = 0
+        self._first_token_ms: float | None = None
+
+    async def drain(self, ask: TurnAsk) -> TurnOutcome:
+        """Run to the end or to the stop signal; the generator is closed either way."""
+        pacer, begin_ms = self._ports.pacer, self._ports.pacer.now_ms()
+        steps = generate_steps(
+            self._model.decoder,
+            self._model.cache,
+            self._plan.prompt_ids,
+            ask.sampling,
+            max_tokens=ask.max_tokens,
+            stop_ids=self._model.stop_ids,
+        )
+        try:
+            finish_reason = await self._consume(steps)
+        finally:
+            steps.close()
+        self._take_text(self._decoder.finish())
+        self._flush()
+        end_ms = pacer.now_ms()
+        first_token_ms = end_ms if self._first_token_ms is None else self._first_token_ms
+        return TurnOutcome(
+            finish_reason=finish_reason,
+            text="".join(self._text),
+            output_ids=tuple(self._output_ids),
+            prompt_tokens=len(self._plan.prompt_ids),
+            reused_tokens=self._reused,
+            prefill_ms=first_token_ms - begin_ms,
+            decode_ms=end_ms - first_token_ms,
+        )
+
+    async def _consume(self, steps: Generator[Step, None, FinishReason]) -> FinishReason:
+        pacer, stop = self._ports.pacer, self._ports.stop
+        while True:
+            try:
+                self._take(next(steps))
+            except StopIteration as finished:
+                reason: FinishReason = finished.value
+                return reason
+            if pacer.is_due():
+                self._flush()
+                await pacer.rest()
+            if stop.is_set:
+                return "stopped"
+
+    def _take(self, step: Step) -> None:
+        match step:
+            case Prefilled():
+                self._reused = step.reused
+                self._ports.listener.on_prefill(step.tokens_done, step.tokens_total)
+            case Token():
+                if self._first_token_ms is None:
+                    self._first_token_ms = self._ports.pacer.now_ms()
+                self._output_ids.append(step.id)
+                self._unsent_ids.append(step.id)
+                self._take_text(self._decoder.push(step.id))
+            case Pause():
+                pass
+            case _:
+                assert_never(step)
+
+    def _take_text(self, text: str) -> None:
+        self._text.append(text)
+        self._unsent_text += text
+
+    def _flush(self) -> None:
+        """Send what is new in one event; at the pace of rests, so at most some ms old."""
+        if self._unsent_ids or self._unsent_text:
+            self._ports.listener.on_text(self._unsent_text, tuple(self._unsent_ids))
+            self._unsent_text, self._unsent_ids = "", []

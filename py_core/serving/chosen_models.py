@@ -1,0 +1,80 @@
+"""Which models the page is offered.
+
+Takes the value of `--model`; gives what must be made ready, and then the list of served models,
+the default first. Does not fetch or convert.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from py_core.serving.convert_model import manifest_beside
+from py_core.serving.failure import ServingError
+from py_core.serving.pinned_bytes import pin_of_file
+from py_core.serving.site import ServedModel
+from py_core.serving.vendor_lock import PinnedModel, VendorLock
+
+FIXTURE: Final = "fixture"
+NONE: Final = "none"
+_OWN: Final = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """One model that `--model` asks for.
+
+    Attributes:
+        id: the page's name for it.
+        label: what a person reads.
+        path: the `.slm` file to serve, perhaps not there yet.
+        recipe: how to make it: a pinned model, a file of the user's to convert, or neither.
+    """
+
+    id: str
+    label: str
+    path: Path
+    recipe: PinnedModel | Path | None
+
+
+def choose_model(choice: str, lock: VendorLock, models_folder: Path) -> ChosenModel | None:
+    """Understand `--model`; None means that no model beyond the fixtures is asked for.
+
+    Raises:
+        ServingError: it is neither a known name nor a `.slm` or `.gguf` file.
+    """
+    if choice in {FIXTURE, NONE}:
+        return None
+    for model in lock.models:
+        if model.id == choice:
+            return ChosenModel(model.id, model.label, models_folder / model.converted.path, model)
+    path = Path(choice).expanduser().absolute()
+    pin = pin_of_file(path) if path.suffix in {".slm", ".gguf"} else None
+    if pin is None:
+        names = ", ".join([*(model.id for model in lock.models), FIXTURE, NONE])
+        subject = f"--model {choice}"
+        raise ServingError(
+            subject,
+            expected=f"{names}, or the path of a .slm or .gguf file",
+            found="no such file",
+            remedy="Check the path",
+        )
+    if path.suffix == ".slm":
+        return ChosenModel(_OWN, path.stem, path, None)
+    # The source's hash is part of the name: a changed source is another model.
+    target = models_folder / f"{path.stem}-{pin.sha256[:12]}-q8_0.slm"
+    return ChosenModel(_OWN, path.stem, target, path)
+
+
+def list_served(choice: str, chosen: ChosenModel | None, fixtures: Path) -> list[ServedModel]:
+    """List what the page is offered: the chosen model, then the fixtures; nothing for `none`."""
+    if choice == NONE:
+        return []
+    served = [_served(path.stem, path.stem, path) for path in sorted(fixtures.glob("*.slm"))]
+    if chosen is not None:
+        served.insert(0, _served(chosen.id, chosen.label, chosen.path))
+    return served
+
+
+def _served(model_id: str, label: str, path: Path) -> ServedModel:
+    manifest = manifest_beside(path)
+    return ServedModel(model_id, label, path, manifest if manifest.is_file() else None)

@@ -1,0 +1,121 @@
+"""After one complete visit the page needs no server, and a new version replaces it as a whole."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from py_core.serving.chosen_models import list_served
+from py_core.serving.site import Site
+from py_core.serving.static_server import start
+from py_core.serving.vendor_lock import VendorLock
+from tests.browser.chat_page import FIXTURE, ChatPage
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE_CACHES = (
+    "async () => (await caches.keys()).filter((name) => name.startsWith('tinyloom-page-'))"
+)
+COUNT_KEPT = """async () => {
+    const [name] = (await caches.keys()).filter((name) => name.startsWith('tinyloom-page-'));
+    return (await (await caches.open(name)).keys()).length;
+}"""
+DELETE_HALF = """async () => {
+    const [name] = (await caches.keys()).filter((name) => name.startsWith('tinyloom-page-'));
+    const cache = await caches.open(name);
+    const all = await cache.keys();
+    await Promise.all(all.filter((_, index) => index % 2).map((entry) => cache.delete(entry)));
+    return all.length;
+}"""
+READ_VERSIONS = """async () => {
+    const hex = (buffer) => [...new Uint8Array(buffer)]
+        .map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    const { version, files } = await (await fetch('/assets.json')).json();
+    const wrong = [];
+    for (const { path, sha256 } of files) {
+        const bytes = await (await fetch('/' + path)).arrayBuffer();
+        if (hex(await crypto.subtle.digest('SHA-256', bytes)) !== sha256) wrong.push(path);
+    }
+    return { version, wrong };
+}"""
+
+
+def wait_until_saved(chat: ChatPage) -> None:
+    """Wait until the page says that it works offline."""
+    status = chat.page.get_by_role("banner").get_by_role("status")
+    expect(status).to_contain_text("Works offline", timeout=60_000)
+
+
+def make_site(root: Path, lock: VendorLock) -> Site:
+    """Offer the small models only: these tests are about the page."""
+    return Site(root, lock, list_served("fixture", None, ROOT / "fixtures" / "models"))
+
+
+@pytest.fixture
+def next_version(tmp_path: Path) -> Path:
+    """Lay a checkout beside this one whose page and wheel differ in one place each."""
+    for name in ("py_core", "kernels"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    ignored = shutil.ignore_patterns("node_modules", "vendor")
+    shutil.copytree(ROOT / "web", tmp_path / "web", ignore=ignored)
+    (tmp_path / "web" / "vendor").symlink_to(ROOT / "web" / "vendor")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    page = tmp_path / "web" / "index.html"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("A language model in this tab", "The next version"))
+    core = tmp_path / "py_core" / "__init__.py"
+    core.write_text(core.read_text(encoding="utf-8") + "\nNEXT = True\n")
+    return tmp_path
+
+
+def test_page_boots_and_answers_without_its_server(
+    context: BrowserContext, vendor_lock: VendorLock
+):
+    """Kill the server and reload: page, runtime and model come from the browser's own stores."""
+    with start(make_site(ROOT, vendor_lock)) as server:
+        chat = ChatPage.open(context, server.address)
+        chat.load_model(FIXTURE)
+        before = chat.send("a").text
+        wait_until_saved(chat)
+        expect(chat.page.get_by_role("option").filter(has_text="stored")).to_have_count(1)
+    chat.reload()
+    chat.load_model(FIXTURE)
+    assert chat.send("a").text == before
+
+
+def test_half_filled_cache_heals_on_the_next_visit(
+    context: BrowserContext, vendor_lock: VendorLock
+):
+    """What the browser has thrown away is fetched again, and then the page works offline again."""
+    with start(make_site(ROOT, vendor_lock)) as server:
+        chat = ChatPage.open(context, server.address)
+        wait_until_saved(chat)
+        count = chat.page.evaluate(DELETE_HALF)
+        chat.reload()
+        chat.page.wait_for_function(f"async () => (await ({COUNT_KEPT})()) === {count}")
+    chat.reload()
+
+
+def test_update_swaps_the_whole_version(
+    context: BrowserContext, vendor_lock: VendorLock, next_version: Path
+):
+    """A page never runs files of two versions: the old one stays whole until the new one is."""
+    with start(make_site(ROOT, vendor_lock)) as server:
+        chat = ChatPage.open(context, server.address)
+        wait_until_saved(chat)
+        old = chat.page.evaluate(READ_VERSIONS)
+        port, address = server.port, server.address
+    with start(make_site(next_version, vendor_lock), port=port):
+        other = ChatPage.open(context, address)  # a second tab: the first must not be replaced
+        expect(other.page.get_by_text("A newer version of this page is saved")).to_be_visible(
+            timeout=60_000
+        )
+        assert other.page.evaluate(READ_VERSIONS) == old
+        other.page.close()
+        chat.reload()
+        expect(chat.page.get_by_role("heading", name="The next version")).to_be_attached()
+        chat.wait_until_ready()
+        new = chat.page.evaluate(READ_VERSIONS)
+        assert new["wrong"] == old["wrong"] == []
+        assert new["version"] != old["version"]
+        chat.page.wait_for_function(f"async () => (await ({PAGE_CACHES})()).length === 1")

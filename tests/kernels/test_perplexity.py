@@ -1,0 +1,45 @@
+"""Loss and perplexity have their textbook values."""
+
+import math
+
+import numpy as np
+
+from kernels.perplexity import forced_logits, perplexity, token_losses
+from kernels.reference import reference_logits
+from tests.kernels.loaded_decoder import load_decoder
+from tests.kernels.random_tensors import SMALL, RandomTensors
+
+IDS = [index * 7 % 50 for index in range(60)]
+
+
+class ZeroTensors(RandomTensors):
+    """A model that knows nothing: every logit is 0."""
+
+    def read_f32(self, name):
+        """Give zeros."""
+        return np.zeros_like(super().read_f32(name))
+
+
+def test_a_model_that_knows_nothing_has_the_vocabulary_as_perplexity():
+    """Every id has probability 1 / V."""
+    losses = token_losses(load_decoder(ZeroTensors(SMALL)), IDS)
+    assert len(losses) == len(IDS) - 1
+    assert math.isclose(perplexity(losses), 50.0, rel_tol=1e-6)
+
+
+def test_losses_equal_those_of_the_reference():
+    """Minus the log of the softmax at the id that follows."""
+    model = RandomTensors(SMALL)
+    logits = reference_logits(model, IDS)[:-1]
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    normalisers = np.log(np.exp(shifted).sum(axis=1))
+    expected = normalisers - shifted[np.arange(len(IDS) - 1), IDS[1:]]
+    assert np.abs(token_losses(load_decoder(model), IDS) - expected).max() < 1e-4
+
+
+def test_forced_logits_have_one_row_a_token():
+    """Also where the ids take several chunks."""
+    decoder = load_decoder(RandomTensors(SMALL))
+    rows = forced_logits(decoder, IDS)
+    assert rows.shape == (60, 50)
+    assert np.abs(rows[-1] - decoder.forward(IDS, decoder.new_cache())).max() < 1e-5

@@ -1,0 +1,139 @@
+"""A host in memory: the shell's functions over plain Python, with a clock that tests control."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+
+
+class FakeHost:
+    """Keeps files by handle, collects what is posted, and counts pauses.
+
+    Each read of the clock moves it on by `tick_ms`, so that rests come due without real time.
+    """
+
+    def __init__(self, files: dict[str, bytes] | None = None, *, tick_ms: float = 1.0) -> None:
+        self.files = dict(files or {})
+        self.written: dict[str, bytearray] = {}
+        self.closed: list[str] = []
+        self.posted: list[Json] = []
+        self.pauses = 0
+        self.on_pause: Callable[[], None] = lambda: None
+        self._tick_ms = tick_ms
+        self._now_ms = 0.0
+
+    def post(self, message: str) -> None:
+        """Collect a message."""
+        self.posted.append(json.loads(message))
+
+    def now_ms(self) -> float:
+        """Read the clock, which moves it."""
+        self._now_ms += self._tick_ms
+        return self._now_ms
+
+    async def pause(self) -> None:
+        """Let other tasks run."""
+        self.pauses += 1
+        self.on_pause()
+        await asyncio.sleep(0)
+
+    def heap_bytes(self) -> int:
+        """Give a number that nothing else gives."""
+        return 12_345_678
+
+    def model_size(self, handle: str) -> int:
+        """Size of an opened file."""
+        return len(self.files[handle])
+
+    def model_read(self, handle: str, offset: int, target: memoryview) -> None:
+        """Copy from an opened file."""
+        target[:] = self.files[handle][offset : offset + len(target)]
+
+    def model_close(self, handle: str) -> None:
+        """Note that a handle was let go; its bytes cannot be read any more."""
+        self.closed.append(handle)
+        self.files.pop(handle, None)
+
+    def model_write(self, handle: str, data: memoryview) -> None:
+        """Append a copy."""
+        self.written.setdefault(handle, bytearray()).extend(data)
+
+    async def model_commit(self, handle: str) -> str:
+        """Open what was written under a new handle."""
+        content = bytes(self.written.pop(handle))
+        self.files[f"{handle}-converted"] = content
+        return json.dumps(
+            {
+                "handle": f"{handle}-converted",
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "file_bytes": len(content),
+            }
+        )
+
+
+class FakePage:
+    """The page's side of the protocol: counts ids, waits for replies."""
+
+    def __init__(self, host: FakeHost, receive: Callable[[str], None]) -> None:
+        self.host, self._receive, self._last_id = host, receive, 0
+
+    def send(self, kind: str, payload: Json | None = None) -> int:
+        """Send a request and give its id."""
+        self._last_id += 1
+        message = {"v": 1, "id": self._last_id, "kind": kind, "payload": payload or {}}
+        self._receive(json.dumps(message))
+        return self._last_id
+
+    async def reply_to(self, request_id: int) -> Json:
+        """Wait for the reply of a request."""
+        while True:
+            for message in self.messages_of(request_id):
+                if "ok" in message:
+                    return message
+            await asyncio.sleep(0)
+
+    async def ask(self, kind: str, payload: Json | None = None) -> Json:
+        """Send a request and give the value of its reply."""
+        reply = await self.reply_to(self.send(kind, payload))
+        assert reply["ok"], reply["error"]
+        value: Json = reply["value"]
+        return value
+
+    async def ask_in_vain(self, kind: str, payload: Json | None = None) -> Json:
+        """Send a request and give the error of its reply."""
+        reply = await self.reply_to(self.send(kind, payload))
+        assert not reply["ok"], reply["value"]
+        error: Json = reply["error"]
+        return error
+
+    async def load(self, handle: str, **changes: object) -> Json:
+        """Load an opened file."""
+        return await self.ask("model.load", self.load_payload(handle, **changes))
+
+    def load_payload(self, handle: str, **changes: object) -> Json:
+        """Describe an opened file truly, but for the changes."""
+        content = self.host.files[handle]
+        truth = {
+            "handle": handle,
+            "name": handle,
+            "file_bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
+        return truth | changes
+
+    def messages_of(self, request_id: int) -> list[Json]:
+        """Give all messages with one id, in order."""
+        return [message for message in self.host.posted if message["id"] == request_id]
+
+    def events_of(self, request_id: int, name: str) -> list[Json]:
+        """Give the data of all events of one name and id."""
+        found = self.messages_of(request_id)
+        return [message["data"] for message in found if message.get("event") == name]
+
+    @property
+    def last_id(self) -> int:
+        """The id of the newest request."""
+        return self._last_id

@@ -1,0 +1,67 @@
+/**
+ * Composition: one store, one worker client, the views.
+ * Nothing imports this file.
+ */
+
+import { makeChatActions } from './chat_actions.js';
+import { CodedError } from './coded_error.js';
+import { part } from './dom.js';
+import { makeModelActions } from './model_actions.js';
+import { keepForOffline, takeOverWaitingVersion, update } from './offline.js';
+import { siteUrl } from './site_url.js';
+import { initialState, Store } from './store.js';
+import { composerView } from './views/composer.js';
+import { factsView } from './views/facts.js';
+import { modelsView } from './views/models.js';
+import { noticesView } from './views/notices.js';
+import { planView } from './views/plan.js';
+import { settingsView } from './views/settings.js';
+import { statusView } from './views/status.js';
+import { transcriptView } from './views/transcript.js';
+import { welcomeView } from './views/welcome.js';
+import { WorkerClient } from './worker_client.js';
+import { bootListener } from './worker_state.js';
+
+/** @param {string} name */
+function view(name) {
+  return /** @type {HTMLElement} */ (document.querySelector(`[data-view="${name}"]`));
+}
+
+/** Opens and closes the panel where the screen is too narrow for both. */
+function bindPanel() {
+  const toggle = part(document, 'panel-toggle', HTMLButtonElement);
+  const panel = part(document, 'panel', HTMLElement);
+  toggle.addEventListener('click', () => {
+    const is_open = toggle.getAttribute('aria-expanded') !== 'true';
+    toggle.setAttribute('aria-expanded', String(is_open));
+    panel.dataset.open = String(is_open);
+  });
+}
+
+function start() {
+  const store = new Store(initialState());
+  const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
+  const worker = new WorkerClient(
+    makeWorker,
+    bootListener(store, () => models.refreshShelf()),
+  );
+  const models = makeModelActions(store, worker);
+  const chat = makeChatActions(store, worker);
+  const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));
+
+  statusView(document.body, store);
+  welcomeView(view('welcome'), store);
+  modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
+  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement));
+  composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
+  noticesView(view('notices'), store, { restart, reload: () => location.reload(), update });
+  settingsView(view('settings'), store);
+  factsView(view('facts'), store);
+  planView(view('plan'), store);
+  bindPanel();
+  models.refreshShelf();
+  keepForOffline(store);
+}
+
+if (await takeOverWaitingVersion()) location.reload();
+else start();

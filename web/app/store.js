@@ -1,0 +1,147 @@
+/**
+ * The page's one state object.
+ * Takes patches, tells the watchers whose slice changed. Slices are replaced, never mutated, so
+ * identity says whether something changed. Does not know views, worker or messages.
+ */
+
+/** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
+/** @typedef {import('./protocol.js').ProgressData} ProgressData */
+/** @typedef {import('./protocol.js').TurnResult} TurnResult */
+
+/**
+ * @typedef {{kind: 'booting', progress: ProgressData}
+ *   | {kind: 'ready', took_ms: number}
+ *   | {kind: 'failed', code: string, text: string}} BootState
+ */
+
+/** @typedef {{kind: 'asking'} | ({kind: 'known'} & import('./protocol.js').Shelf)} ShelfState */
+
+/**
+ * A loaded model stays in `facts` while another one loads.
+ * @typedef {object} ModelState
+ * @property {ModelFacts | null} facts
+ * @property {{name: string, request: number, progress: ProgressData | null} | null} loading
+ */
+
+/**
+ * @typedef {{kind: 'idle'}
+ *   | {kind: 'running', request: number, message: number, progress: ProgressData | null, is_stopping: boolean}} TurnState
+ */
+
+/**
+ * @typedef {{id: number, role: 'user', text: string, is_forgotten: boolean}
+ *   | {id: number, role: 'assistant', text: string, is_forgotten: boolean, name: string, is_streaming: boolean, result: TurnResult | null}
+ *   | {id: number, role: 'divider', text: string}} ChatMessage
+ */
+
+/**
+ * @typedef {object} Notice
+ * @property {number} id
+ * @property {'info' | 'error'} level
+ * @property {string} code
+ * @property {string} text
+ * @property {'restart' | 'reload' | 'update' | null} action
+ */
+
+/**
+ * @typedef {{kind: 'checking'} | {kind: 'saving'} | {kind: 'saved'} | {kind: 'unsupported'}
+ *   | {kind: 'not_saved', text: string}} OfflineState
+ */
+
+/**
+ * @typedef {object} PageState
+ * @property {BootState} boot
+ * @property {OfflineState} offline
+ * @property {ShelfState} shelf
+ * @property {ModelState} model
+ * @property {TurnState} turn
+ * @property {readonly ChatMessage[]} messages
+ * @property {import('./protocol.js').Plan | null} plan
+ * @property {TurnResult | null} lastTurn
+ * @property {{used: number, total: number} | null} kv
+ * @property {readonly Notice[]} notices
+ * @property {{text: string, system: string, settings: import('./protocol.js').GenerationSettings}} draft
+ * @property {{text: string, revision: number}} returned text given back to the composer
+ */
+
+/** @returns {PageState} */
+export function initialState() {
+  return {
+    boot: { kind: 'booting', progress: { step: 'runtime', done: 0, total: 4, text: 'Starting' } },
+    offline: { kind: 'checking' },
+    shelf: { kind: 'asking' },
+    model: { facts: null, loading: null },
+    turn: { kind: 'idle' },
+    messages: [],
+    plan: null,
+    lastTurn: null,
+    kv: null,
+    notices: [],
+    draft: {
+      text: '',
+      system: '',
+      settings: { temperature: 0, top_k: 40, top_p: 1, max_tokens: 256, seed: 1 },
+    },
+    returned: { text: '', revision: 0 },
+  };
+}
+
+export class Store extends EventTarget {
+  #state;
+  #lastId = 0;
+
+  /** @param {PageState} state */
+  constructor(state) {
+    super();
+    this.#state = state;
+  }
+
+  get state() {
+    return this.#state;
+  }
+
+  /** @param {Partial<PageState>} patch */
+  update(patch) {
+    this.#state = { ...this.#state, ...patch };
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /**
+   * Calls the watcher now and whenever one of its slices is another object than before.
+   * @template {keyof PageState} Slice
+   * @param {readonly Slice[]} slices
+   * @param {(state: PageState) => void} watcher
+   */
+  watch(slices, watcher) {
+    let seen = slices.map((slice) => this.#state[slice]);
+    watcher(this.#state);
+    this.addEventListener('change', () => {
+      const now = slices.map((slice) => this.#state[slice]);
+      if (now.every((value, index) => value === seen[index])) return;
+      seen = now;
+      watcher(this.#state);
+    });
+  }
+
+  /** @returns {number} an id for a message or a notice, counted up */
+  nextId() {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  /**
+   * Shows a sentence; an earlier one of the same code gives way.
+   * @param {'info' | 'error'} level
+   * @param {{code: string, text: string, action?: Notice['action']}} content
+   */
+  say(level, { code, text, action = null }) {
+    const others = this.#state.notices.filter((notice) => notice.code !== code);
+    this.update({ notices: [...others, { id: this.nextId(), level, code, text, action }] });
+  }
+
+  /** @param {string} code */
+  unsay(code) {
+    const others = this.#state.notices.filter((notice) => notice.code !== code);
+    if (others.length < this.#state.notices.length) this.update({ notices: others });
+  }
+}

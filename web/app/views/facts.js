@@ -1,0 +1,104 @@
+/** What the loaded model says of itself, and the figures of the last turn. Nothing is guessed. */
+
+import { part, show, showFacts } from '../dom.js';
+
+/** @typedef {import('../store.js').Store} Store */
+/** @typedef {import('../protocol.js').ModelFacts} ModelFacts */
+/** @typedef {import('../protocol.js').TurnResult} TurnResult */
+
+const SHORT_HASH_CHARS = 12;
+
+/**
+ * @param {HTMLElement} root
+ * @param {Store} store
+ */
+export function factsView(root, store) {
+  const copy = part(root, 'copy', HTMLButtonElement);
+  copy.addEventListener('click', async () => {
+    const { facts } = store.state.model;
+    if (!facts) return;
+    await navigator.clipboard.writeText(facts.sha256);
+    store.say('info', {
+      code: 'copied',
+      text: 'The sha256 of the model file is on the clipboard.',
+    });
+  });
+  store.watch(['model'], ({ model: { facts } }) => {
+    part(root, 'empty', HTMLElement).hidden = facts !== null;
+    part(root, 'facts', HTMLElement).hidden = facts === null;
+    if (facts) showFacts(part(root, 'list', HTMLElement), rowsOf(facts));
+  });
+  store.watch(['kv'], ({ kv }) => {
+    if (kv) drawBudget(root, kv);
+  });
+  store.watch(['lastTurn'], ({ lastTurn }) => {
+    part(root, 'turn-title', HTMLElement).hidden = lastTurn === null;
+    showFacts(part(root, 'turn', HTMLElement), lastTurn ? turnRows(lastTurn) : []);
+  });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {{used: number, total: number}} kv
+ */
+function drawBudget(root, { used, total }) {
+  const meter = part(root, 'kv-meter', HTMLMeterElement);
+  meter.max = total;
+  meter.value = used;
+  const text = part(root, 'kv-text', HTMLElement);
+  text.textContent = `${show(used, 'bytes')} of ${show(total, 'bytes')}`;
+  text.title = `${show(used, 'count')} of ${show(total, 'count')} bytes`;
+}
+
+/**
+ * @param {ModelFacts} facts
+ * @returns {[string, string, string?][]}
+ */
+function rowsOf(facts) {
+  const { tokenizer } = facts;
+  return [
+    ['Name', facts.name],
+    ['Context', `${show(facts.context_tokens, 'count')} tokens`],
+    ['Prompt Limit', `${show(facts.prompt_limit_tokens, 'count')} tokens`],
+    ['Output Limit', `${show(facts.output_limit_tokens, 'count')} tokens`],
+    ['KV per token', `${show(facts.kv_bytes_per_token, 'count')} bytes`],
+    ['File', `${show(facts.file_bytes, 'count')} bytes`],
+    ['Parameters', show(facts.parameters, 'count')],
+    ['Weights', facts.dtype],
+    [
+      'Tokenizer',
+      `${tokenizer.kind}, ${show(tokenizer.vocab_size, 'count')} tokens`,
+      tokenizer.identity,
+    ],
+    ['Chat template', facts.chat_template],
+    ['sha256', facts.sha256.slice(0, SHORT_HASH_CHARS), facts.sha256],
+    ['Checksum', facts.checksum],
+    ['Op set', facts.op_set],
+    ['Heap', show(facts.heap_bytes, 'bytes'), `${show(facts.heap_bytes, 'count')} bytes`],
+    ['Licence', facts.licence || 'not stated'],
+    ['Origin', facts.origin || 'not stated'],
+  ];
+}
+
+/**
+ * @param {TurnResult} turn
+ * @returns {[string, string][]}
+ */
+function turnRows(turn) {
+  return [
+    ['Prompt tokens', show(turn.prompt_tokens, 'count')],
+    ['Reused tokens', show(turn.reused_tokens, 'count')],
+    ['Generated tokens', show(turn.generated_tokens, 'count')],
+    ['Prefill', speed(turn.prefill_tokens_per_s, turn.prefill_ms)],
+    ['Decode', speed(turn.decode_tokens_per_s, turn.decode_ms)],
+    ['Finish reason', turn.finish_reason],
+  ];
+}
+
+/**
+ * @param {number} rate
+ * @param {number} took_ms
+ */
+function speed(rate, took_ms) {
+  return `${show(rate, 'rate')} tokens/s in ${show(took_ms / 1000, 'rate')} s`;
+}

@@ -1,0 +1,108 @@
+/** The conversation as it is read: one element a message, streamed text appended in place. */
+
+import { fromTemplate, part, setTexts, show } from '../dom.js';
+
+/** @typedef {import('../store.js').ChatMessage} ChatMessage */
+/** @typedef {import('../store.js').Store} Store */
+/** @typedef {import('../protocol.js').TurnResult} TurnResult */
+
+const NEAR_END_PIXELS = 60;
+
+const ENDINGS = Object.freeze({
+  end: 'finished: end',
+  length: 'finished: length, Max tokens reached',
+  context: 'finished: context full',
+  stopped: 'stopped',
+});
+
+/**
+ * @param {HTMLElement} root
+ * @param {Store} store
+ * @param {HTMLElement} scroller the element that scrolls around it
+ */
+export function transcriptView(root, store, scroller) {
+  /** @type {Map<number, {element: HTMLElement, drawn: ChatMessage}>} */
+  const shown = new Map();
+  store.watch(['messages'], ({ messages }) => {
+    const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    const has_new = messages.some((message) => !shown.has(message.id));
+    const elements = messages.map((message) => draw(shown, message));
+    const is_same = elements.every((element, index) => root.children[index] === element);
+    if (!is_same || root.children.length !== elements.length) root.replaceChildren(...elements);
+    forget(shown, messages);
+    if (has_new || distance < NEAR_END_PIXELS) scroller.scrollTop = scroller.scrollHeight;
+  });
+}
+
+/**
+ * @param {Map<number, {element: HTMLElement, drawn: ChatMessage}>} shown
+ * @param {ChatMessage} message
+ */
+function draw(shown, message) {
+  const before = shown.get(message.id);
+  if (before?.drawn === message) return before.element;
+  const element = before?.element ?? make(message);
+  fill(element, message);
+  shown.set(message.id, { element, drawn: message });
+  return element;
+}
+
+/**
+ * @param {Map<number, {element: HTMLElement, drawn: ChatMessage}>} shown
+ * @param {readonly ChatMessage[]} messages
+ */
+function forget(shown, messages) {
+  const ids = new Set(messages.map((message) => message.id));
+  for (const id of shown.keys()) if (!ids.has(id)) shown.delete(id);
+}
+
+/** @param {ChatMessage} message */
+function make(message) {
+  if (message.role === 'divider') return fromTemplate('divider-template');
+  const element = fromTemplate('message-template');
+  element.dataset.role = message.role;
+  const who = message.role === 'user' ? 'You' : message.name;
+  setTexts(element, { who });
+  part(element, 'text', HTMLElement).append(document.createTextNode(''));
+  return element;
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {ChatMessage} message
+ */
+function fill(element, message) {
+  if (message.role === 'divider') {
+    element.textContent = message.text;
+    return;
+  }
+  extend(part(element, 'text', HTMLElement), message.text);
+  element.dataset.forgotten = String(message.is_forgotten);
+  if (message.role === 'user') return;
+  element.setAttribute('aria-busy', String(message.is_streaming));
+  const outcome = part(element, 'outcome', HTMLElement);
+  outcome.hidden = message.result === null;
+  outcome.textContent = message.result ? describe(message.result) : '';
+}
+
+/**
+ * Appends what is new, so that a long answer costs no more a token than a short one.
+ * @param {HTMLElement} holder
+ * @param {string} text
+ */
+function extend(holder, text) {
+  const node = /** @type {Text} */ (holder.firstChild);
+  if (text.startsWith(node.data)) node.appendData(text.slice(node.data.length));
+  else node.data = text;
+}
+
+/** @param {TurnResult} result */
+function describe(result) {
+  const reused = result.reused_tokens > 0 ? ` (${show(result.reused_tokens, 'count')} reused)` : '';
+  return [
+    `${show(result.prompt_tokens, 'count')} prompt tokens${reused}`,
+    `${show(result.generated_tokens, 'count')} generated`,
+    `${show(result.decode_tokens_per_s, 'rate')} tokens/s`,
+    ENDINGS[result.finish_reason],
+  ].join(' · ');
+}

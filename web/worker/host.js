@@ -1,0 +1,53 @@
+/**
+ * The one object through which Python reaches the browser; its names are those of Python's Host.
+ * Takes the open model bytes and the model store, gives plain functions: text and numbers cross,
+ * and bytes are copied within the call. Decides nothing.
+ */
+
+import { databaseDelete, databaseGet, databaseList, databasePut } from './indexeddb.js';
+import { makePause } from './pause.js';
+import { sha256 } from './sha256.js';
+
+/** @typedef {import('./model_bytes.js').ModelBytes} ModelBytes */
+/** @typedef {import('./model_bytes.js').PythonBuffer} PythonBuffer */
+
+/**
+ * @typedef {object} HostParts
+ * @property {(json: string) => void} post
+ * @property {ModelBytes} bytes
+ * @property {(sha256: string, bytes: ArrayBuffer) => Promise<void>} keepConverted
+ * @property {() => number} heapBytes
+ */
+
+/** @param {HostParts} parts */
+export function makeHost({ post, bytes, keepConverted, heapBytes }) {
+  return Object.freeze({
+    post,
+    now_ms: () => performance.now(),
+    pause: makePause(),
+    heap_bytes: heapBytes,
+    model_size: (/** @type {string} */ handle) => bytes.size(handle),
+    model_read: (
+      /** @type {string} */ handle,
+      /** @type {number} */ offset,
+      /** @type {PythonBuffer} */ target,
+    ) => bytes.read(handle, offset, target),
+    model_close: (/** @type {string} */ handle) => bytes.close(handle),
+    model_write: (/** @type {string} */ handle, /** @type {PythonBuffer} */ data) =>
+      bytes.write(handle, data),
+    model_commit: async (/** @type {string} */ handle) => {
+      const converted = await bytes.takeWritten(handle);
+      const digest = await sha256(converted);
+      await keepConverted(digest, converted);
+      return JSON.stringify({
+        handle: bytes.open(converted),
+        sha256: digest,
+        file_bytes: converted.byteLength,
+      });
+    },
+    database_get: databaseGet,
+    database_put: databasePut,
+    database_delete: databaseDelete,
+    database_list: databaseList,
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * Brings Python up in this worker, in named steps.
+ * Takes a host object and a function to report steps to, gives the one function that Python hands
+ * back: `receive`. The only Python that is named here is `py_core.bridge.worker_entry.start`.
+ */
+
+import { CodedError } from '../app/coded_error.js';
+import { siteUrl } from '../app/site_url.js';
+
+const PACKAGES = Object.freeze(['numpy', 'pydantic', 'micropip', 'pyodide-http']);
+const LIST_DEADLINE_MS = 10_000;
+export const STEP_COUNT = 4;
+
+/** @typedef {((...parts: unknown[]) => any) & {callKwargs: (...parts: unknown[]) => any}} PythonFunction */
+
+/**
+ * @typedef {object} Runtime
+ * @property {(name: string) => any} pyimport
+ * @property {(names: readonly string[], options: object) => Promise<unknown>} loadPackage
+ * @property {{HEAPU8: Uint8Array}} _module
+ * @property {{on_fatal?: (error: unknown) => void}} _api
+ */
+
+/** @typedef {(step: string, done: number, text: string) => void} ReportStep */
+
+/**
+ * @param {object} host
+ * @param {ReportStep} report
+ * @param {(runtime: Runtime) => void} onRuntime called once, before any of our code runs
+ * @returns {Promise<(json: string) => void>}
+ */
+export async function loadPython(host, report, onRuntime) {
+  report('runtime', 0, 'Starting Python');
+  const wheel = findWheel();
+  const runtime = await startRuntime();
+  onRuntime(runtime);
+  report('packages', 1, 'Unpacking numpy and pydantic');
+  await runtime.loadPackage(PACKAGES, { checkIntegrity: true, messageCallback: ignore });
+  report('wheel', 2, 'Installing Tinyloom');
+  await installWheel(runtime, await wheel);
+  report('start', 3, 'Starting Tinyloom');
+  openNetworkToPython(runtime);
+  return startCore(runtime, host);
+}
+
+/** @returns {Promise<Runtime>} */
+async function startRuntime() {
+  const { loadPyodide } = await import(siteUrl('vendor/pyodide/pyodide.mjs'));
+  return loadPyodide({ indexURL: siteUrl('vendor/pyodide/'), stdout: ignore, stderr: ignore });
+}
+
+/** @returns {Promise<string>} the address of our wheel, by the asset list of this very version */
+async function findWheel() {
+  const signal = AbortSignal.timeout(LIST_DEADLINE_MS);
+  const response = await fetch(siteUrl('assets.json'), { signal });
+  /** @type {{files: {path: string, role: string}[]}} */
+  const assets = await response.json();
+  const found = assets.files.find((file) => file.role === 'python');
+  if (!found)
+    throw new CodedError('no_wheel', 'assets.json names no Python wheel. Run serve.py again.');
+  return siteUrl(found.path);
+}
+
+/**
+ * @param {Runtime} runtime
+ * @param {string} wheel
+ */
+async function installWheel(runtime, wheel) {
+  const micropip = runtime.pyimport('micropip');
+  // What it needs is loaded already: no index is asked.
+  await micropip.install.callKwargs(wheel, { deps: false });
+  micropip.destroy();
+}
+
+/** @param {Runtime} runtime */
+function openNetworkToPython(runtime) {
+  const http = runtime.pyimport('pyodide_http');
+  http.patch_all();
+  http.destroy();
+}
+
+/**
+ * @param {Runtime} runtime
+ * @param {object} host
+ * @returns {(json: string) => void}
+ */
+function startCore(runtime, host) {
+  const entry = runtime.pyimport('py_core.bridge.worker_entry');
+  const receive = entry.start(host);
+  entry.destroy();
+  return receive;
+}
+
+function ignore() {}
