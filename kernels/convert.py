@@ -21,7 +21,8 @@ from kernels.model_source import ModelSource, SlmRows
 from kernels.safetensors_model import open_safetensors_model
 from kernels.slm_file import open_model
 from kernels.slm_layout import MAGIC as SLM_MAGIC
-from kernels.slm_writer import TensorPlan, TensorRows, WriteProgress, write_steps
+from kernels.slm_plan import TensorPlan, TensorRows
+from kernels.slm_writer import WriteProgress, write_steps
 
 MANIFEST_SUFFIX = ".json"
 NIBBLE_BLOCK = 32

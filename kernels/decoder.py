@@ -74,14 +74,14 @@ class Decoder:
     def _check(self, ids: Sequence[int]) -> None:
         if not ids:
             raise kernel_error(
-                ErrorCode.INVALID_LENGTH, "ids", "there are no tokens to read; give at least one"
+                ErrorCode.INVALID_LENGTH, "ids", "There are no tokens to read; give at least one."
             )
         worst = next((token for token in ids if not 0 <= token < self.config.vocab_size), None)
         if worst is not None:
             raise kernel_error(
                 ErrorCode.INVALID_TOKEN_ID,
                 "ids",
-                f"token id {worst} is outside the vocabulary of {self.config.vocab_size}",
+                f"Token id {worst} is outside the vocabulary of {self.config.vocab_size}.",
             )
 
 

@@ -93,15 +93,14 @@ def log_probability(logits: F32, token: int) -> float:
 
 def _check(decoder: Decoder, prompt_ids: Sequence[int], max_tokens: int) -> None:
     if max_tokens < 1:
-        raise kernel_error(
-            ErrorCode.INVALID_LENGTH, "max_tokens", f"max_tokens must be 1 or more: {max_tokens}"
-        )
+        text = f"max_tokens must be 1 or more, not {max_tokens}."
+        raise kernel_error(ErrorCode.INVALID_LENGTH, "max_tokens", text)
     limit = decoder.config.max_context - 1
     if len(prompt_ids) > limit:
         raise kernel_error(
             ErrorCode.CONTEXT_EXCEEDED,
             "prompt_ids",
-            f"the prompt has {len(prompt_ids)} tokens and {limit} are allowed; shorten it",
+            f"The prompt has {len(prompt_ids)} tokens and {limit} are allowed; shorten it.",
         )
 
 

@@ -53,14 +53,16 @@ def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=defaults.seed)
     parser.add_argument("--no-stop", action="store_true", help="go on past end marks")
     parser.add_argument("--json", action="store_true", help="print one object with token ids")
+    parser.set_defaults(run=run_generate)
 
 
-def run_generate(arguments: argparse.Namespace, out: TextIO = sys.stdout) -> int:
+def run_generate(arguments: argparse.Namespace) -> int:
     """Load the model, generate, and print text or JSON; return exit code 0.
 
     Raises:
         KernelError: the file, a setting or the prompt cannot be used.
     """
+    out = sys.stdout
     settings = SamplerSettings(
         temperature=arguments.temperature,
         top_k=arguments.top_k,
@@ -140,7 +142,7 @@ def _control_id(tokenizer: Tokenizer, mark: str) -> int:
     try:
         return tokenizer.control_ids[mark]
     except KeyError as error:
-        text = f"the chat template's mark {mark!r} is no control token; convert the model again"
+        text = f"The chat template's mark {mark!r} is no control token; convert the model again."
         raise kernel_error(ErrorCode.INVALID_MANIFEST, "chat_template", text) from error
 
 

@@ -129,7 +129,7 @@ class KvCache:
             raise kernel_error(
                 ErrorCode.CONTEXT_EXCEEDED,
                 "max_context",
-                f"{length} tokens do not fit the context of {self.max_context}; shorten the text",
+                f"{length} tokens do not fit the context of {self.max_context}; shorten the text.",
             )
         if length > self.capacity:
             self.storage.grow(min(self.max_context, max(length, 2 * self.capacity)))

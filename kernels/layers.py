@@ -36,6 +36,9 @@ class Products:
 
 
 def _by_rows_matmul(inputs: F32, weights: F32) -> F32:
+    if len(inputs) == 1:
+        # Memory limits one row: BLAS threads gain nothing, and stall when the cores are busy.
+        return _by_rows_einsum(inputs, weights)
     return np.asarray(inputs @ weights.T)
 
 

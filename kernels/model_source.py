@@ -12,7 +12,7 @@ from kernels.dtypes import rows_and_columns
 from kernels.manifest import Manifest
 from kernels.model_config import ModelConfig
 from kernels.slm_file import SlmFile
-from kernels.slm_writer import TensorRows
+from kernels.slm_plan import TensorRows
 
 
 @dataclass(frozen=True, slots=True)

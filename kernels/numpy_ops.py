@@ -194,6 +194,6 @@ def _storage_of(cache: KvCache) -> F32KvStorage:
         raise kernel_error(
             ErrorCode.INVALID_SETTING,
             "cache",
-            "the cache was made by another op set; make one with new_cache",
+            "The cache was made by another op set; make one with new_cache.",
         )
     return cache.storage

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -31,7 +31,8 @@ from kernels.model_names import (
 )
 from kernels.model_source import ModelSource
 from kernels.safetensors_file import SafetensorsTensor, open_safetensors
-from kernels.slm_writer import TensorRows
+from kernels.slm_plan import TensorRows
+from kernels.tokenizer_json import Settings, read_tokenizer_json
 from kernels.tokenizer_section import SpecialIds
 from kernels.vocabulary_source import VocabularySource, pack_vocabulary
 
@@ -50,8 +51,6 @@ PART_NAMES: Final = {
     "w2": "mlp.down_proj",
     "w3": "mlp.up_proj",
 }
-
-Settings = Mapping[str, Any]
 
 
 class AdjacentPairRows:
@@ -84,7 +83,8 @@ def open_safetensors_model(path: str | os.PathLike[str]) -> Iterator[ModelSource
     folder = Path(path)
     settings = _read_json(folder / "config.json")
     _check_architecture(settings)
-    vocabulary = _read_vocabulary(_read_json(folder / "tokenizer.json"), settings)
+    special = _read_special_ids(settings)
+    vocabulary = read_tokenizer_json(_read_json(folder / "tokenizer.json"), special)
     config = _read_config(settings, vocabulary)
     with ExitStack() as stack:
         sources = [stack.enter_context(FileSource(file)) for file in _weight_files(folder)]
@@ -143,53 +143,20 @@ def _read_config(settings: Settings, vocabulary: VocabularySource) -> ModelConfi
         head_dim=_number(settings, "head_dim", hidden_size // max(head_count, 1)),
         ffn_size=_number(settings, "intermediate_size"),
         max_context=_number(settings, "max_position_embeddings"),
-        rope_theta=float(settings.get("rope_theta", 10000.0)),
-        rms_norm_epsilon=float(settings.get("rms_norm_eps", 1e-5)),
+        rope_theta=_real(settings, "rope_theta", 10000.0),
+        rms_norm_epsilon=_real(settings, "rms_norm_eps", 1e-5),
         tied_output=bool(settings.get("tie_word_embeddings", False)),
     )
 
 
-def _read_vocabulary(tokenizer: Settings, settings: Settings) -> VocabularySource:
-    match tokenizer:
-        case {
-            "model": {"type": "BPE", "vocab": {**vocab}, "merges": [*merges]},
-            "added_tokens": [*added],
-        }:
-            _check_pre_tokenizer(tokenizer)
-        case _:
-            raise _unsupported_tokenizer()
-    control = {str(item["content"]): int(item["id"]) for item in added if item.get("special")}
-    ids = {str(text): int(token_id) for text, token_id in vocab.items()} | control
-    tokens = sorted(ids, key=ids.__getitem__)
-    if [ids[text] for text in tokens] != list(range(len(tokens))):
-        raise _unsupported_tokenizer()
-    pairs = [tuple(merge.split(" ", 1)) if isinstance(merge, str) else merge for merge in merges]
+def _read_special_ids(settings: Settings) -> SpecialIds:
     eos = _number(settings, "eos_token_id")
-    return VocabularySource(
-        tokens=tokens,
-        control_tokens=control,
-        merges=[(left, right) for left, right in pairs],
-        special=SpecialIds(
-            bos=_number(settings, "bos_token_id", eos),
-            eos=eos,
-            pad=_number(settings, "pad_token_id", eos),
-            unk=_number(settings, "unk_token_id", control.get("<|endoftext|>", eos)),
-        ),
+    return SpecialIds(
+        bos=_number(settings, "bos_token_id", eos),
+        eos=eos,
+        pad=_number(settings, "pad_token_id", eos),
+        unk=_number(settings, "unk_token_id", 0),
     )
-
-
-def _check_pre_tokenizer(tokenizer: Settings) -> None:
-    match tokenizer.get("pre_tokenizer"):
-        case {
-            "type": "Sequence",
-            "pretokenizers": [
-                {"type": "Digits", "individual_digits": True},
-                {"type": "ByteLevel", "add_prefix_space": False},
-            ],
-        }:
-            return
-        case _:
-            raise _unsupported_tokenizer()
 
 
 def _weight_files(folder: Path) -> list[Path]:
@@ -239,9 +206,11 @@ def _number(settings: Settings, key: str, default: int | None = None) -> int:
     return value
 
 
-def _unsupported_tokenizer() -> KernelError:
-    text = "The tokenizer is not a byte-level BPE with single digits; it cannot be converted."
-    return kernel_error(ErrorCode.UNSUPPORTED_SOURCE, "tokenizer.json", text)
+def _real(settings: Settings, key: str, default: float) -> float:
+    value = settings.get(key, default)
+    if not isinstance(value, int | float):
+        raise _invalid(key, "is not a number")
+    return float(np.float32(value))
 
 
 def _invalid(name: str, rule: str) -> KernelError:

@@ -56,7 +56,7 @@ class SamplerSettings:
     def _refusal(self, *, field: str, expected: str) -> KernelError:
         found = getattr(self, field)
         return kernel_error(
-            ErrorCode.INVALID_SETTING, field, f"{field} must be {expected}, found {found!r}"
+            ErrorCode.INVALID_SETTING, field, f"{field} must be {expected}, not {found!r}."
         )
 
 
@@ -78,7 +78,7 @@ class Sampler:
             raise kernel_error(
                 ErrorCode.GENERATION_FAILED,
                 "logits",
-                "the logits are not finite; the model file is damaged or not a language model",
+                "The logits are not finite: the model is damaged; load another.",
             )
         if self._settings.temperature == 0:
             return best

@@ -41,23 +41,9 @@ async function activate() {
 }
 
 /** @param {ExtendableMessageEvent} event */
-async function answerPage(event) {
-  switch (event.data) {
-    case 'heal':
-      return heal();
-    case 'take_over':
-      return takeOver(event.ports[0]);
-    case 'take_over_if_alone': {
-      const windows = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
-      return windows.length > 1 ? event.ports[0]?.postMessage(false) : takeOver(event.ports[0]);
-    }
-  }
-}
-
-/** @param {MessagePort | undefined} port */
-async function takeOver(port) {
-  await worker.skipWaiting();
-  port?.postMessage(true);
+async function answerPage({ data }) {
+  if (data === 'heal') await heal();
+  if (data === 'take_over') await worker.skipWaiting();
 }
 
 /**

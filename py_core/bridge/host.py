@@ -31,7 +31,7 @@ class Host(Protocol):
         """Copy bytes from `offset` on until `target` is full."""
 
     def model_close(self, handle: str, /) -> object:
-        """Let go of the shell's copy or file; unknown handles are ignored."""
+        """Let go of the shell's copy, and of a new file begun from it; unknown ones are ignored."""
 
     def model_write(self, handle: str, data: memoryview, /) -> object:
         """Append a copy of `data` to the new file that is made from the file `handle`."""

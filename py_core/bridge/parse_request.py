@@ -5,6 +5,7 @@ what requests do.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,6 +27,12 @@ from py_core.errors import (
     WrongVersionError,
 )
 
+MOST_CONTAINERS = 16
+"""Objects and arrays in one message; the largest request has three."""
+
+# A string may lack its end here: then the rest of the text is taken, so the search stays linear.
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -37,12 +44,9 @@ class Refused:
 
 def parse_request(text: str) -> PageRequest | Refused:
     """Parse and validate; what the page got wrong comes back as a value."""
-    try:
-        raw = json.loads(text)
-    except (ValueError, RecursionError):
-        return Refused(UNREADABLE_ID, BadMessageError(field="message", expected="JSON text"))
+    raw = _read_json(text)
     if not isinstance(raw, dict):
-        return Refused(UNREADABLE_ID, BadMessageError(field="message", expected="an object"))
+        return Refused(UNREADABLE_ID, BadMessageError(field="message", expected="a JSON object"))
     request_id = _read_id(raw)
     error = _find_envelope_error(raw, request_id)
     if error is not None:
@@ -51,6 +55,21 @@ def parse_request(text: str) -> PageRequest | Refused:
     if isinstance(parsed, Fault):
         return Refused(request_id, _describe(parsed))
     return parsed
+
+
+def _read_json(text: str) -> object:
+    """Read JSON; None for what is none, and for what is nested like no message.
+
+    The depth is looked at first: the browser's Python does not survive a parser that runs out of
+    stack, where CPython raises RecursionError.
+    """
+    outside_of_strings = _STRING.sub("", text)
+    if outside_of_strings.count("[") + outside_of_strings.count("{") > MOST_CONTAINERS:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _read_id(raw: Mapping[str, object]) -> int:

@@ -68,16 +68,16 @@ def assemble_model(file: SlmFile, ops: OpSet, origin: FileOrigin) -> LoadedModel
     """Put the parts together once the op set holds the weights."""
     tokenizer = load_tokenizer(file.tokenizer_section, file.manifest)
     decoder = Decoder(file.config, ops)
-    template = _read_template(file.manifest)
+    template = read_template(file.manifest)
     return LoadedModel(
         facts=_read_facts(file, origin),
         decoder=decoder,
         ops=ops,
         cache=decoder.new_cache(),
         tokenizer=tokenizer,
-        counter=ModelTokenCounter(tokenizer, cuts_words=_cuts_words(tokenizer, file.manifest)),
+        counter=ModelTokenCounter(tokenizer, cuts_words=cuts_words(tokenizer, file.manifest)),
         template=template,
-        stop_ids=_choose_stop_ids(tokenizer, template),
+        stop_ids=choose_stop_ids(tokenizer, template),
     )
 
 
@@ -97,11 +97,13 @@ def _read_facts(file: SlmFile, origin: FileOrigin) -> FileFacts:
     )
 
 
-def _cuts_words(tokenizer: Tokenizer, manifest: Manifest | None) -> bool:
+def cuts_words(tokenizer: Tokenizer, manifest: Manifest | None) -> bool:
+    """Tell whether the tokenizer cuts text into words before it merges."""
     return tokenizer.kind == "BPE1" and manifest is not None and manifest.pre_tokenizer == "smollm"
 
 
-def _read_template(manifest: Manifest | None) -> PromptTemplate:
+def read_template(manifest: Manifest | None) -> PromptTemplate:
+    """Read the frames of a conversation; without a manifest texts stand alone."""
     if manifest is None:
         return PromptTemplate("plain")
     template = manifest.chat_template
@@ -110,7 +112,7 @@ def _read_template(manifest: Manifest | None) -> PromptTemplate:
     )
 
 
-def _choose_stop_ids(tokenizer: Tokenizer, template: PromptTemplate) -> frozenset[int]:
+def choose_stop_ids(tokenizer: Tokenizer, template: PromptTemplate) -> frozenset[int]:
     """End of text always; in a chat any control token ends the answer, as none belongs in one."""
     ends = {tokenizer.special.eos}
     if template.kind == "chatml":

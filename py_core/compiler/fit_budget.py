@@ -9,8 +9,8 @@ Example (fixture of context 16, max_tokens 64): prompt limit 15, reserve 4, guar
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from py_core.compiler.piece import Piece
 from py_core.compiler.plan import Allowance, Exclusion, ExclusionReason
-from py_core.compiler.render_prompt import Piece
 from py_core.compiler.request import BudgetPolicy, Capacity
 from py_core.errors import ContextOverflowError
 

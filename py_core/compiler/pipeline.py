@@ -8,9 +8,9 @@ earlier turns, current message.
 from collections.abc import Sequence
 
 from py_core.compiler.fit_budget import Fit, Room, fit_budget, measure_room
+from py_core.compiler.piece import Piece
 from py_core.compiler.plan import Plan, PlanNode
 from py_core.compiler.render_prompt import (
-    Piece,
     render_answer_frame,
     render_exchange,
     render_message,

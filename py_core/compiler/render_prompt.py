@@ -12,24 +12,13 @@ the model goes on where the message stops.
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from py_core.compiler.piece import Piece
 from py_core.compiler.plan import NodeKind
 from py_core.compiler.request import CompileRequest, Exchange
 from py_core.errors import InvariantError
 from py_core.identity import text_hash
 
 Role = Literal["system", "user", "assistant"]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One text with its frame as token ids, or a frame alone."""
-
-    node_id: str
-    kind: NodeKind
-    tier: int
-    content_hash: str
-    text_tokens: int
-    ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class Cdn:
         try:
             yield from self._read(name, size)
         except urllib.error.HTTPError as error:
+            error.close()  # it holds the connection
             if error.code != http.HTTPStatus.NOT_FOUND:
                 self.outage = f"answered {error.code}"
             raise SourceUnavailableError.answered(error.code) from error

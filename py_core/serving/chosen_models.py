@@ -4,6 +4,7 @@ Takes the value of `--model`; gives what must be made ready, and then the list o
 the default first. Does not fetch or convert.
 """
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,13 +26,13 @@ class ChosenModel:
 
     Attributes:
         id: the page's name for it.
-        label: what a person reads.
+        label: what a person reads, or None for the name in the manifest.
         path: the `.slm` file to serve, perhaps not there yet.
         recipe: how to make it: a pinned model, a file of the user's to convert, or neither.
     """
 
     id: str
-    label: str
+    label: str | None
     path: Path
     recipe: PinnedModel | Path | None
 
@@ -59,22 +60,32 @@ def choose_model(choice: str, lock: VendorLock, models_folder: Path) -> ChosenMo
             remedy="Check the path",
         )
     if path.suffix == ".slm":
-        return ChosenModel(_OWN, path.stem, path, None)
+        return ChosenModel(_OWN, None, path, None)
     # The source's hash is part of the name: a changed source is another model.
     target = models_folder / f"{path.stem}-{pin.sha256[:12]}-q8_0.slm"
-    return ChosenModel(_OWN, path.stem, target, path)
+    return ChosenModel(_OWN, None, target, path)
 
 
 def list_served(choice: str, chosen: ChosenModel | None, fixtures: Path) -> list[ServedModel]:
     """List what the page is offered: the chosen model, then the fixtures; nothing for `none`."""
     if choice == NONE:
         return []
-    served = [_served(path.stem, path.stem, path) for path in sorted(fixtures.glob("*.slm"))]
+    served = [_served(path.stem, None, path) for path in sorted(fixtures.glob("*.slm"))]
     if chosen is not None:
         served.insert(0, _served(chosen.id, chosen.label, chosen.path))
     return served
 
 
-def _served(model_id: str, label: str, path: Path) -> ServedModel:
+def _served(model_id: str, label: str | None, path: Path) -> ServedModel:
     manifest = manifest_beside(path)
-    return ServedModel(model_id, label, path, manifest if manifest.is_file() else None)
+    if not manifest.is_file():
+        return ServedModel(model_id, label or path.stem, path, None)
+    return ServedModel(model_id, label or _read_name(manifest) or path.stem, path, manifest)
+
+
+def _read_name(manifest: Path) -> str | None:
+    try:
+        name = json.loads(manifest.read_bytes()).get("name")
+    except (OSError, ValueError, AttributeError):
+        return None  # the page refuses a bad manifest in its own words when the model is loaded
+    return name if isinstance(name, str) else None

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from py_core.serving.failure import ServingError, explained
@@ -33,6 +34,29 @@ def is_described(model: Path) -> bool:
     return pin is not None and isinstance(manifest, dict) and manifest.get("sha256") == pin.sha256
 
 
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What to make of a source.
+
+    Attributes:
+        dtype: stored type of the matrices.
+        name: what the manifest calls the model; None leaves that to the converter.
+        origin: where the weights come from, in words; None as above.
+        pins: what each made file must be, by file name.
+    """
+
+    dtype: str
+    name: str | None = None
+    origin: str | None = None
+    pins: Mapping[str, Pin] = field(default_factory=dict)
+
+    def as_arguments(self) -> list[str]:
+        """Write the command line options of the converter."""
+        name = [] if self.name is None else ["--name", self.name]
+        origin = [] if self.origin is None else ["--origin", self.origin]
+        return ["--dtype", self.dtype, *name, *origin]
+
+
 class Converter:
     """The converter of one checkout, working in one cache."""
 
@@ -42,30 +66,22 @@ class Converter:
         self._cache = cache
         self._report = report
 
-    def convert(
-        self, source: Path, target: Path, dtype: str, *, pins: Mapping[str, Pin] | None = None
-    ) -> None:
-        """Convert `source` to `target` and its manifest.
-
-        Args:
-            source: a file that the converter reads.
-            target: the `.slm` file; its manifest goes beside it.
-            dtype: stored type of the matrices.
-            pins: what each made file must be, by name.
+    def convert(self, source: Path, target: Path, *, conversion: Conversion) -> None:
+        """Convert `source` to `target`, a `.slm` file, with its manifest beside it.
 
         Raises:
             ServingError: numpy cannot be had, the converter refused or failed, the bytes are not
                 the pinned ones, or the disk refused. Nothing of it is kept then.
         """
         numpy = find_numpy(self._cache, report=self._report)
-        self._report(f"converting {source.name} to {target.name}, once")
+        self._report(f"converting the model to {target.name}, once")
         make_folder(target.parent)
         with explained(target.parent, "space and permission to write in it"):
             aside = Path(tempfile.mkdtemp(PART_SUFFIX, ".converting.", target.parent))
         try:
             made = aside / target.name
-            self._run(numpy, [str(source), str(made), "--dtype", dtype])
-            for name, pin in (pins or {}).items():
+            self._run(numpy, [str(source), str(made), *conversion.as_arguments()])
+            for name, pin in conversion.pins.items():
                 _check(aside / name, pin)
             # The model last: where it stands, its manifest stands too.
             _move(manifest_beside(made), manifest_beside(target))

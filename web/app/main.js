@@ -7,7 +7,7 @@ import { makeChatActions } from './chat_actions.js';
 import { CodedError } from './coded_error.js';
 import { part } from './dom.js';
 import { makeModelActions } from './model_actions.js';
-import { keepForOffline, takeOverWaitingVersion, update } from './offline.js';
+import { keepForOffline, update } from './offline.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { composerView } from './views/composer.js';
@@ -63,5 +63,4 @@ function start() {
   keepForOffline(store);
 }
 
-if (await takeOverWaitingVersion()) location.reload();
-else start();
+start();

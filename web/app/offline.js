@@ -9,16 +9,7 @@ import { siteUrl } from './site_url.js';
 /** @typedef {import('./store.js').Store} Store */
 
 const LIST_DEADLINE_MS = 5_000;
-
-/**
- * Lets a version that was saved on an earlier visit take over before anything of this one runs.
- * @returns {Promise<boolean>} whether the page is about to be loaded again
- */
-export async function takeOverWaitingVersion() {
-  const registration = await navigator.serviceWorker?.getRegistration().catch(() => undefined);
-  if (!registration?.waiting || !navigator.serviceWorker.controller) return false;
-  return askToTakeOver(registration.waiting, 'take_over_if_alone');
-}
+const TAKE_OVER_DEADLINE_MS = 10_000;
 
 /** @param {Store} store */
 export async function keepForOffline(store) {
@@ -28,7 +19,9 @@ export async function keepForOffline(store) {
   }
   const had_controller = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener('controllerchange', () => {
-    if (had_controller) sayReplaced(store);
+    // Half-started under one version, it must not go on under another; there is nothing to lose.
+    if (had_controller && store.state.boot.kind === 'booting') location.reload();
+    else if (had_controller) sayReplaced(store);
   });
   try {
     await register(store);
@@ -41,7 +34,7 @@ export async function keepForOffline(store) {
 /** Loads the saved newer version, for every tab of this page. */
 export async function update() {
   const registration = await navigator.serviceWorker.getRegistration();
-  if (registration?.waiting) await askToTakeOver(registration.waiting, 'take_over');
+  if (registration?.waiting) await takeOver(registration);
   location.reload();
 }
 
@@ -91,16 +84,14 @@ async function latestVersion() {
 }
 
 /**
- * @param {ServiceWorker} waiting
- * @param {'take_over' | 'take_over_if_alone'} message
- * @returns {Promise<boolean>} whether it took over
+ * @param {ServiceWorkerRegistration} registration
+ * @returns {Promise<void>} done when the saved version serves this page, or does not answer
  */
-function askToTakeOver(waiting, message) {
+function takeOver({ waiting }) {
   return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = ({ data }) => resolve(data);
-    waiting.postMessage(message, [port2]);
-    setTimeout(() => resolve(false), LIST_DEADLINE_MS);
+    navigator.serviceWorker.addEventListener('controllerchange', () => resolve(), { once: true });
+    waiting?.postMessage('take_over');
+    setTimeout(resolve, TAKE_OVER_DEADLINE_MS);
   });
 }
 

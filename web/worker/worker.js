@@ -130,8 +130,16 @@ function reportStep(step, done, text) {
 
 /** @param {unknown} thrown */
 function pythonLost(thrown) {
-  const text = thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown);
-  fail(new CodedError('worker_lost', `Python stopped (${text}).`));
+  fail(new CodedError('worker_lost', `Python stopped (${lastLine(thrown)}).`));
+}
+
+/**
+ * The line of a traceback that says what happened.
+ * @param {unknown} thrown
+ */
+function lastLine(thrown) {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.trim().split('\n').at(-1) ?? text;
 }
 
 /** @param {CodedError} error */
@@ -164,11 +172,10 @@ function post(message) {
   self.postMessage(JSON.stringify({ v: PROTOCOL_VERSION, ...message }));
 }
 
-boot().catch((thrown) => {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  fail(
-    thrown instanceof CodedError
-      ? thrown
-      : new CodedError('boot_failed', `Python did not start (${text}). Reload the page.`),
-  );
-});
+/** @param {unknown} thrown */
+function bootFailed(thrown) {
+  const text = `Python did not start (${lastLine(thrown)}). Load the page again.`;
+  fail(thrown instanceof CodedError ? thrown : new CodedError('boot_failed', text));
+}
+
+boot().catch(bootFailed);

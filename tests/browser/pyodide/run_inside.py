@@ -1,43 +1,37 @@
 """Run pytest inside the browser's Python.
 
-Takes the test paths as JSON text; gives the outcome of every test as JSON text. Does not know the
-page around it. Only the files of the bundle and the installed wheels are here.
+Takes the test paths as JSON text; prints every start and outcome as a marked line of JSON. Does not
+know the page around it. Only the files of the bundle and the installed wheels are here.
 """
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parent
+MARK = "\x1e"
 
 
-class OutcomeRecorder:
-    """Collects one row per test, and one per file that could not even be imported."""
+class OutcomeReporter:
+    """Prints one marked line for each start and each outcome, so that a crash loses neither."""
 
-    def __init__(self) -> None:
-        self.rows: list[dict[str, str]] = []
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Say which test comes next."""
+        _emit({"started": nodeid})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the call's outcome, and whatever went wrong or was skipped around it."""
+        """Give the call's outcome, and whatever went wrong or was skipped around it."""
         if report.when == "call" or not report.passed:
-            self._record(report.nodeid, report.outcome, _text_of(report))
+            _emit_outcome(report.nodeid, report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep a file's failed or skipped import."""
+        """Give a file's failed or skipped import."""
         if not report.passed:
-            self._record(report.nodeid, report.outcome, _text_of(report))
-
-    def _record(self, node: str, outcome: str, text: str) -> None:
-        self.rows.append(
-            {"file": node.partition("::")[0], "node": node, "outcome": outcome, "text": text}
-        )
+            _emit_outcome(report.nodeid, report)
 
 
-def run(paths: str) -> str:
-    """Run the tests below `paths` (a JSON list) and return {"exit_code", "rows"} as JSON."""
-    recorder = OutcomeRecorder()
+def run(paths: str) -> int:
+    """Run the tests of `paths` (a JSON list) and return pytest's exit code."""
     arguments = [
         "--rootdir=.",
         "--quiet",
@@ -49,8 +43,16 @@ def run(paths: str) -> str:
         *json.loads(paths),
     ]
     sys.dont_write_bytecode = True
-    exit_code = pytest.main(arguments, plugins=[recorder])
-    return json.dumps({"exit_code": int(exit_code), "rows": recorder.rows})
+    return int(pytest.main(arguments, plugins=[OutcomeReporter()]))
+
+
+def _emit_outcome(node: str, report: pytest.TestReport | pytest.CollectReport) -> None:
+    _emit({"node": node, "outcome": report.outcome, "text": _text_of(report)})
+
+
+def _emit(row: dict[str, str]) -> None:
+    # sys.stdout is captured for the test under way.
+    print(f"{MARK}{json.dumps(row)}", file=sys.__stdout__, flush=True)
 
 
 def _text_of(report: pytest.TestReport | pytest.CollectReport) -> str:

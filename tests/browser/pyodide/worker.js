@@ -1,6 +1,6 @@
 /**
  * Runs pytest inside Pyodide. Takes {wheels, ourWheel, paths} as its one message; gives progress
- * texts and then {report} (JSON from run_inside.py) or {failure}. Does not know the tests.
+ * texts and then {exitCode} or {failure}. Does not know the tests.
  */
 import { loadPyodide } from '/vendor/pyodide/pyodide.mjs';
 
@@ -27,7 +27,7 @@ async function runTests({ wheels, ourWheel, paths }) {
 
 self.onmessage = async (message) => {
   try {
-    postMessage({ report: await runTests(message.data) });
+    postMessage({ exitCode: await runTests(message.data) });
   } catch (error) {
     postMessage({ failure: String(error?.stack ?? error) });
   }

@@ -63,6 +63,16 @@ def test_without_a_readable_id_the_reply_goes_to_id_0(message):
     assert refuse(message).request_id == UNREADABLE_ID
 
 
+def test_brackets_in_a_text_are_text():
+    """Depth is counted outside of strings only, escaped quotes included."""
+    text = '[{"\\' * 1000
+
+    parsed = parse_request(json.dumps(SEND | {"payload": {"text": text}}))
+
+    assert isinstance(parsed, ChatSend)
+    assert parsed.payload.text == text
+
+
 def test_a_setting_is_named_by_its_field():
     """The page can put the sentence beside the control."""
     error = refuse(SEND | {"payload": {"text": "hi", "settings": {"top_k": 2000}}}).error
