@@ -17,6 +17,8 @@ from kernels.slm_writer import WriteProgress
 
 DONE, BAD_INPUT = 0, 2
 
+KEEP_DTYPE = "keep"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
@@ -47,9 +49,14 @@ def _parser() -> argparse.ArgumentParser:
 def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help="a GGUF or .slm file, or a folder of safetensors")
     parser.add_argument("out", help="the .slm file; its manifest goes to OUT.json")
-    parser.add_argument("--dtype", choices=DTYPE_LABELS, default=DType.Q8_0.label)
     parser.add_argument(
-        "--block-size", type=int, help="weights a scale; default: row, or 32 (q4_0)"
+        "--dtype",
+        choices=(*DTYPE_LABELS, KEEP_DTYPE),
+        default=DType.Q8_0.label,
+        help="stored type of the matrices; keep: as in the source, without loss",
+    )
+    parser.add_argument(
+        "--block-size", type=int, help="weights a scale; default: row, or 32 (q4_0, q4_1)"
     )
     parser.add_argument("--name", help="name of the model in its manifest")
     parser.add_argument("--origin", help="where the weights come from, in words")
@@ -58,7 +65,7 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
 
 def _run_convert(options: argparse.Namespace) -> int:
     settings = ConvertSettings(
-        dtype=DType[options.dtype.upper()],
+        dtype=None if options.dtype == KEEP_DTYPE else DType[options.dtype.upper()],
         block_size=options.block_size,
         name=options.name,
         origin=options.origin,

@@ -22,19 +22,24 @@ typedef struct {
 } Layer;
 
 typedef struct {
-  u32 hidden_size, layer_count, head_count, kv_head_count, head_dim, ffn_size, vocab_size;
+  u32 hidden_size, head_count, kv_head_count, head_dim, ffn_size;
   f32 epsilon, score_scale;
   const f32 *final_norm;
+  const f64 *frequencies; /* [head_dim / 2]: how far a pair turns from one position to the next */
   const Layer *layers;
   Matrix embedding, output;
 } Model;
 
-/* Keys and values of one layer: [kv_head][capacity][head_dim]; int8 values lie in pairs of
- * positions, [kv_head][capacity / 2][head_dim][2], and each position has a scale a head. */
+/* Keys and values of one layer: [kv_head][capacity][head_dim]. Int8 values lie in pairs of
+ * positions, [kv_head][capacity / 2][head_dim][2]; int8 rows have a scale each, [kv_head][capacity]. */
 typedef struct {
-  u32 kind, capacity, layer_bytes, layer_scales;
   u8 *keys, *values;
   f32 *key_scales, *value_scales;
+} CacheLayer;
+
+typedef struct {
+  u32 kind, capacity;
+  const CacheLayer *layers;
 } Cache;
 
 /* Rows of activations as exact integers, one scale a block of 32. A row has `blocks` blocks. */
@@ -47,12 +52,18 @@ typedef struct {
   u32 blocks;
 } Activations;
 
+/* Memory for the steps inside a block call; rows are `token_limit` tokens at most. */
 typedef struct {
-  u32 token_limit, position_limit, seat_bytes;
+  struct Team *team; /* null for a single seat */
+  u32 position_limit, seat_bytes;
+  u8 *seats; /* private memory of each seat, seat_bytes apiece */
   Activations activations;
-  f32 *normed, *queries, *keys, *values, *mixed, *gate, *up;
-  f32 *scores;  /* [heads][positions], for one token shared by all seats */
-  u8 *seats;    /* private memory of each seat: seat_bytes apiece */
+  f32 *normed;                   /* [tokens][hidden_size] */
+  f32 *queries, *keys, *values;  /* [tokens][heads][head_dim] */
+  f32 *mixed;                    /* [tokens][heads * head_dim] */
+  f32 *gate, *up;                /* [tokens][ffn_size] */
+  f32 *turns;                    /* [tokens][2][head_dim], see rotary.h */
+  f32 *scores;                   /* [heads][position_limit], for one token that all seats share */
 } Scratch;
 
 #endif

@@ -46,6 +46,22 @@ INLINE f32 largest_lane(v128_t x) {
   return wasm_f32x4_extract_lane(wasm_f32x4_pmax(half, wasm_i32x4_shuffle(half, half, 1, 0, 3, 2)), 0);
 }
 
+/* The sums of the lanes of four vectors, each in the order of sum_of_lanes. */
+INLINE v128_t sums_of_lanes(v128_t a, v128_t b, v128_t c, v128_t d) {
+  v128_t ab_low = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), ab_high = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7);
+  v128_t cd_low = wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), cd_high = wasm_i32x4_shuffle(c, d, 2, 6, 3, 7);
+  v128_t first = wasm_f32x4_add(wasm_i64x2_shuffle(ab_low, cd_low, 0, 2),
+                                wasm_i64x2_shuffle(ab_low, cd_low, 1, 3));
+  v128_t second = wasm_f32x4_add(wasm_i64x2_shuffle(ab_high, cd_high, 0, 2),
+                                 wasm_i64x2_shuffle(ab_high, cd_high, 1, 3));
+  return wasm_f32x4_add(first, second);
+}
+
+INLINE i32 whole_sum_of_lanes(v128_t x) {
+  return (wasm_i32x4_extract_lane(x, 0) + wasm_i32x4_extract_lane(x, 1)) +
+         (wasm_i32x4_extract_lane(x, 2) + wasm_i32x4_extract_lane(x, 3));
+}
+
 INLINE u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
 #endif

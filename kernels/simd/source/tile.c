@@ -15,9 +15,9 @@ typedef struct {
   const f32 *scales[TILE_TOKENS], *sums[TILE_TOKENS];
 } Places;
 
-#define EACH_TOKEN _Pragma("clang loop unroll(full)") for (u32 t = 0; t < count; t++)
+#define EACH_TOKEN _Pragma("clang loop unroll(full)") for (u32 t = 0; t < TILE_TOKENS; t++)
 
-INLINE void clear(Sums *sums, u32 count) {
+INLINE void clear(Sums *sums) {
   EACH_TOKEN sums[t].low = sums[t].high = wasm_i32x4_splat(0);
 }
 
@@ -27,8 +27,8 @@ INLINE void add_scaled(Sums *to, Sums part, v128_t low, v128_t high) {
 }
 
 /* The sums of 32 columns for each token, as floats with the activation scale in. */
-INLINE void sums_of_32(const i16 *weights, const Places *at, u32 block, u32 count, Sums *sums) {
-  clear(sums, count);
+INLINE void sums_of_32(const i16 *weights, const Places *at, u32 block, Sums *sums) {
+  clear(sums);
   const i16 *codes = at->codes + block * BLOCK * TILE_TOKENS;
 #pragma clang loop unroll(disable)
   for (u32 pair = 0; pair < BLOCK / 2; pair++) {
@@ -46,24 +46,24 @@ INLINE void sums_of_32(const i16 *weights, const Places *at, u32 block, u32 coun
   }
 }
 
-INLINE void q4_sums(OpenPanel panel, u32 blocks, const Places *at, u32 count, Sums *total) {
+INLINE void q4_sums(OpenPanel panel, u32 blocks, const Places *at, Sums *total) {
   for (u32 block = 0; block < blocks; block++) {
     Sums sums[TILE_TOKENS];
-    sums_of_32(panel.codes + block * BLOCK * PANEL_ROWS, at, block, count, sums);
+    sums_of_32(panel.codes + block * BLOCK * PANEL_ROWS, at, block, sums);
     v128_t low = wasm_v128_load(panel.scales + 8 * block);
     v128_t high = wasm_v128_load(panel.scales + 8 * block + 4);
     EACH_TOKEN add_scaled(&total[t], sums[t], low, high);
   }
 }
 
-INLINE void q8_sums(OpenPanel panel, const Matrix *weights, const Places *at, u32 count, Sums *total) {
+INLINE void q8_sums(OpenPanel panel, const Matrix *weights, const Places *at, Sums *total) {
   u32 inner = weights->block_columns / BLOCK;
   for (u32 block = 0; block < weights->blocks; block++) {
     Sums part[TILE_TOKENS];
-    clear(part, count);
+    clear(part);
     for (u32 i = block * inner; i < (block + 1) * inner; i++) {
       Sums sums[TILE_TOKENS];
-      sums_of_32(panel.codes + i * BLOCK * PANEL_ROWS, at, i, count, sums);
+      sums_of_32(panel.codes + i * BLOCK * PANEL_ROWS, at, i, sums);
       EACH_TOKEN {
         part[t].low = wasm_f32x4_add(part[t].low, sums[t].low);
         part[t].high = wasm_f32x4_add(part[t].high, sums[t].high);
@@ -75,9 +75,9 @@ INLINE void q8_sums(OpenPanel panel, const Matrix *weights, const Places *at, u3
   }
 }
 
-INLINE void add_minimums(OpenPanel panel, u32 blocks, const Places *at, u32 count, Sums *total) {
+INLINE void add_minimums(OpenPanel panel, u32 blocks, const Places *at, Sums *total) {
   Sums part[TILE_TOKENS];
-  clear(part, count);
+  clear(part);
   for (u32 block = 0; block < blocks; block++) {
     Sums minimums;
     minimums.low = wasm_v128_load(panel.minimums + 8 * block);
@@ -93,35 +93,27 @@ INLINE void add_minimums(OpenPanel panel, u32 blocks, const Places *at, u32 coun
   }
 }
 
-INLINE void tile_of(const Matrix *weights, OpenPanel panel, const Activations *a, u32 token, u32 row,
-                    Output output, u32 count) {
+/* A tile at the end of the rows computes four tokens all the same; only those that are there count. */
+void tile(const Matrix *weights, OpenPanel panel, const Input *input, u32 token, u32 row, Output output) {
+  const Activations *a = input->codes;
   Places at;
   Sums total[TILE_TOKENS];
-  clear(total, count);
+  clear(total);
   at.codes = codes_at(a, token);
   EACH_TOKEN {
     u32 first = (token + t) * a->blocks;
     at.scales[t] = a->scales + first;
     at.sums[t] = a->sums + first;
   }
-  if (weights->kind == KIND_Q8) q8_sums(panel, weights, &at, count, total);
-  else q4_sums(panel, weights->blocks, &at, count, total);
-  if (weights->kind == KIND_Q4_MINIMUM) add_minimums(panel, weights->blocks, &at, count, total);
+  if (weights->kind == KIND_Q8) q8_sums(panel, weights, &at, total);
+  else q4_sums(panel, weights->blocks, &at, total);
+  if (weights->kind == KIND_Q4_MINIMUM) add_minimums(panel, weights->blocks, &at, total);
   v128_t unit = unit_of(weights);
-  EACH_TOKEN {
+  u32 count = smaller(TILE_TOKENS, input->tokens - token);
+  for (u32 t = 0; t < count; t++) {
     PanelSums result;
     result.low = wasm_f32x4_mul(total[t].low, unit);
     result.high = wasm_f32x4_mul(total[t].high, unit);
     store_panel(output, token + t, row, weights->rows, result);
-  }
-}
-
-void tile(const Matrix *weights, OpenPanel panel, const Input *input, u32 token, u32 row, Output output) {
-  const Activations *a = input->codes;
-  switch (input->tokens - token) {
-    case 1: tile_of(weights, panel, a, token, row, output, 1); return;
-    case 2: tile_of(weights, panel, a, token, row, output, 2); return;
-    case 3: tile_of(weights, panel, a, token, row, output, 3); return;
-    default: tile_of(weights, panel, a, token, row, output, TILE_TOKENS);
   }
 }
