@@ -21,7 +21,7 @@ from kernels.generate import FinishReason, Pause, Prefilled, Step, Token, genera
 from kernels.manifest import ChatTemplate
 from kernels.numpy_ops import NumpyOps
 from kernels.sampler import SamplerSettings
-from kernels.slm_file import open_model
+from kernels.slm_file import SlmFile, open_model
 from kernels.tokenizer import StreamDecoder, Tokenizer, load_tokenizer
 
 DEFAULT_MAX_TOKENS = 128
@@ -69,14 +69,12 @@ def run_generate(arguments: argparse.Namespace) -> int:
         top_p=arguments.top_p,
         seed=arguments.seed,
     )
-    model = open_model(FileSource(arguments.file))
-    tokenizer = load_tokenizer(model.tokenizer_section, model.manifest)
-    template = model.manifest.chat_template if model.manifest else ChatTemplate()
-    prompt_ids = _prompt_ids(tokenizer, template, arguments)
-    ops = NumpyOps(model.config)
-    for _ in ops.load(model):
-        pass
-    decoder = Decoder(model.config, ops)
+    with FileSource(arguments.file) as source:
+        model = open_model(source)
+        tokenizer = load_tokenizer(model.tokenizer_section, model.manifest)
+        template = model.manifest.chat_template if model.manifest else ChatTemplate()
+        prompt_ids = _prompt_ids(tokenizer, template, arguments)
+        decoder = _load_decoder(model)
     steps = generate_steps(
         decoder,
         decoder.new_cache(),
@@ -126,6 +124,13 @@ def stop_ids(tokenizer: Tokenizer, template: ChatTemplate) -> frozenset[int]:
     """Give the ids that end a text: end of text, and in a chat model any control token."""
     controls = tokenizer.control_ids.values() if template.kind == "chatml" else ()
     return frozenset({tokenizer.special.eos, *controls})
+
+
+def _load_decoder(model: SlmFile) -> Decoder:
+    ops = NumpyOps(model.config)
+    for _ in ops.load(model):
+        pass
+    return Decoder(model.config, ops)
 
 
 def _prompt_ids(

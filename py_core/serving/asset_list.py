@@ -55,10 +55,17 @@ def assets_text(assets: list[Asset]) -> str:
 
 
 def find_page_files(web: Path) -> Iterator[Path]:
-    """Find what belongs to the page: by folder and suffix, so that tool files stay out."""
+    """Find what belongs to the page: by folder and suffix, so that tool files stay out.
+
+    Hidden files and links that lead out of the folder are not the page's either.
+    """
+    home = web.resolve()
     folders = [path for name in _PAGE_FOLDERS for path in (web / name).rglob("*")]
     for path in sorted([*web.glob("*"), *folders]):
-        if path.suffix in _PAGE_SUFFIXES and path.name not in _NOT_ASSETS and path.is_file():
+        is_named_so = path.suffix in _PAGE_SUFFIXES and path.name not in _NOT_ASSETS
+        is_hidden = any(part.startswith(".") for part in path.relative_to(web).parts)
+        is_inside = path.resolve().is_relative_to(home)
+        if is_named_so and not is_hidden and is_inside and path.is_file():
             yield path
 
 

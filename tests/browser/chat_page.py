@@ -13,10 +13,11 @@ from typing import Any
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
 
 SMOLLM2 = "SmolLM2"
-FIXTURE = "tied"
+FIXTURE = "Grouped f32"
 BOOT_DEADLINE_MS = 60_000
 LOAD_DEADLINE_MS = 180_000
 TURN_DEADLINE_MS = 180_000
+FIXTURE_FILE = Path(__file__).parents[2] / "fixtures" / "models" / "grouped_f32.slm"
 ASK_WORKER = (Path(__file__).parent / "ask_worker.js").read_text(encoding="utf-8")
 GREEDY = {"temperature": 0, "top_k": 40, "top_p": 1, "max_tokens": 8, "seed": 1}
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.chat_page import FIXTURE, ChatPage
-from tests.browser.fixture_files import fixture_path
+from tests.browser.chat_page import FIXTURE, FIXTURE_FILE, ChatPage
 
 
 def _truncate(good: bytes) -> bytes:
@@ -53,7 +52,7 @@ def test_bad_file_is_refused_and_the_loaded_model_stays(chat: ChatPage, tmp_path
     chat.send("a")
     before = int(chat.fact("Prompt tokens"))
     bad = tmp_path / name
-    bad.write_bytes(BAD_FILES[name](fixture_path(FIXTURE).read_bytes()))
+    bad.write_bytes(BAD_FILES[name](FIXTURE_FILE.read_bytes()))
     chat.open_file(bad)
     expect(chat.alert()).to_contain_text(name)
     expect(chat.messages()).to_have_count(2)

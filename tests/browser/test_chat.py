@@ -1,15 +1,13 @@
 """What a person can do with a loaded model, on the smallest one."""
 
 import hashlib
-from pathlib import Path
 
 from playwright.sync_api import BrowserContext, expect
 
-from kernels.byte_source import FileSource
+from kernels.byte_source import BytesSource
 from kernels.slm_file import open_model
 from py_core.serving.static_server import RunningServer
-from tests.browser.chat_page import FIXTURE, GREEDY, ChatPage
-from tests.browser.fixture_files import fixture_path
+from tests.browser.chat_page import FIXTURE, FIXTURE_FILE, GREEDY, ChatPage
 
 PAGES_200 = "The loom weaves a row and then another row. " * 10_000
 WARM = GREEDY | {"temperature": 1.0, "seed": 7}
@@ -32,15 +30,14 @@ def test_turn_shows_its_figures(chat: ChatPage):
 def test_facts_equal_the_header_of_the_file(chat: ChatPage):
     """Nothing is guessed: the page shows what the file's own header says."""
     chat.load_model(FIXTURE)
-    path = fixture_path(FIXTURE)
-    config = open_model(FileSource(path)).config
+    config = open_model(BytesSource(FIXTURE_FILE.read_bytes())).config
     per_token = 4 * 2 * config.layer_count * config.kv_head_count * config.head_dim
     assert chat.fact("Context") == f"{config.max_context:,} tokens"
     assert chat.fact("Prompt Limit") == f"{config.max_context - 1:,} tokens"
     assert chat.fact("KV per token") == f"{per_token:,} bytes"
-    assert chat.fact("File") == f"{path.stat().st_size:,} bytes"
+    assert chat.fact("File") == f"{FIXTURE_FILE.stat().st_size:,} bytes"
     assert f"{config.vocab_size:,} tokens" in chat.fact("Tokenizer")
-    assert hashlib.sha256(path.read_bytes()).hexdigest().startswith(chat.fact("sha256"))
+    assert hashlib.sha256(FIXTURE_FILE.read_bytes()).hexdigest().startswith(chat.fact("sha256"))
 
 
 def test_same_seed_gives_the_same_ids(chat: ChatPage):
@@ -141,9 +138,8 @@ def test_setting_out_of_range_is_said_and_not_used(chat: ChatPage):
 
 def test_dropped_file_is_loaded(chat: ChatPage):
     """A model file dropped anywhere on the page loads, and is kept for the next visit."""
-    path: Path = fixture_path(FIXTURE)
-    chat.drop_file(path)
-    chat.wait_for_model(hashlib.sha256(path.read_bytes()).hexdigest())
+    chat.drop_file(FIXTURE_FILE)
+    chat.wait_for_model(hashlib.sha256(FIXTURE_FILE.read_bytes()).hexdigest())
     chat.reload()
     option = chat.page.get_by_role("option").filter(has_text="stored")
     expect(option).to_have_count(1)

@@ -18,8 +18,10 @@ from tests.browser.pyodide_wheels import WHEELS, collect
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("kernels", "py_core", "laws", "cases")
-# What runs natively only and never reaches the browser's wheel.
-NATIVE_ONLY = ("tests/py_core/serving/",)
+# What runs natively only: it never reaches the browser's wheel, or needs the large model.
+NATIVE_FOLDER = "tests/py_core/serving/"
+NATIVE_MARK = "\npytestmark = pytest.mark.slow\n"
+RAN_TO_THE_END = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 BROWSER_DEADLINE_MS = 900_000
 
 START_WORKER = """order => new Promise((resolve) => {
@@ -53,8 +55,9 @@ class Outcome:
 def find_test_files() -> list[str]:
     """Return the test files that must also pass inside the browser."""
     found = (path for name in FOLDERS for path in (ROOT / "tests" / name).rglob("test_*.py"))
-    names = sorted(path.relative_to(ROOT).as_posix() for path in found)
-    return [name for name in names if not name.startswith(NATIVE_ONLY)]
+    shared = (path for path in found if NATIVE_MARK not in path.read_text(encoding="utf-8"))
+    names = sorted(path.relative_to(ROOT).as_posix() for path in shared)
+    return [name for name in names if not name.startswith(NATIVE_FOLDER)]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +95,9 @@ def outcomes(chromium: Browser, harness_address: str) -> Sequence[Outcome]:
 @pytest.mark.parametrize("file", find_test_files())
 def test_file_passes_inside_the_browser(file: str, outcomes: Sequence[Outcome]):
     """Native and browser agree; a test may be skipped there only with its reason."""
-    failed = [row for row in outcomes if row.file == file and row.outcome == "failed"]
+    rows = [row for row in outcomes if row.file == file]
+    assert rows, "no test of this file was even looked at"
+    failed = [row for row in rows if row.outcome == "failed"]
     assert not failed, "\n\n".join(f"{row.node}\n{row.text}" for row in failed)
 
 
@@ -113,10 +118,11 @@ def _run_inside(page: Page, files: Sequence[str]) -> tuple[list[Outcome], Outcom
     parts = [line.partition(MARK) for line in answer["printed"]]
     lines = [json.loads(marked) for _, mark, marked in parts if mark]
     found = [Outcome(**line) for line in lines if "node" in line]
+    unmarked = "\n".join(before for before, mark, _ in parts if not mark)
     if "exitCode" in answer:
+        assert answer["exitCode"] in RAN_TO_THE_END, unmarked
         return found, None
     started = [line["started"] for line in lines if "started" in line]
-    unmarked = "\n".join(before for before, mark, _ in parts if not mark)
     text = f"the interpreter was lost: {answer['failure']}\n{unmarked}"
     assert started, text
     return found, Outcome(started[-1], "failed", text)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kernels.arrays import F32
-from kernels.byte_source import FileSource
+from kernels.byte_source import BytesSource
 from kernels.convert import read_model_source
 from kernels.decoder import Decoder
 from kernels.dtypes import DType, StoredTensor, rows_and_columns
@@ -67,7 +67,7 @@ def _find_file() -> Path | None:
 @cache
 def _open_source() -> ModelSource | None:
     path = _find_file()
-    return read_model_source(FileSource(path)) if path else None
+    return read_model_source(BytesSource(path.read_bytes())) if path else None
 
 
 def open_source() -> ModelSource:

@@ -5,10 +5,12 @@ products stay under 1e-5 here; the rest is room for other BLAS orders.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kernels.byte_source import BytesSource
 from kernels.errors import KernelError
 from kernels.kv_cache import KvCache
 from kernels.layers import EINSUM, MATMUL
@@ -18,9 +20,11 @@ from kernels.numpy_ops import NumpyOps, choose_chunk_tokens
 from kernels.ops import OpSet
 from kernels.perplexity import forced_logits
 from kernels.reference import reference_logits
+from kernels.slm_file import open_model
 from tests.kernels.loaded_decoder import load_decoder
 from tests.kernels.random_tensors import SHAPES, SMALL, TIED, RandomTensors
 
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "models"
 IDS = [3, 14, 15, 9, 26, 5, 35, 8, 9, 7, 9, 3, 2, 3, 8, 46]
 SMOLLM2 = ModelConfig(49152, 17, 576, 30, 9, 3, 64, 1536, 8192, 100_000.0, 1e-5, tied_output=True)
 
@@ -118,3 +122,12 @@ def test_positions_past_the_first_rotary_table_are_right():
     ids = [index % 50 for index in range(300)]
     found = load_decoder(model).forward(ids, load_decoder(model).new_cache())
     assert np.abs(found - reference_logits(model, ids)[-1]).max() < 1e-4
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.slm")), ids=lambda path: path.stem)
+def test_every_fixture_model_gives_the_logits_of_the_reference(path):
+    """f32, q8_0 and q4_0, tied and grouped, as read from its file."""
+    model = open_model(BytesSource(path.read_bytes()))
+    ids = [index * 31 % model.config.vocab_size for index in range(16)]
+    found = forced_logits(load_decoder(model), ids)
+    assert np.abs(found - reference_logits(model, ids)).max() < 1e-4

@@ -3,6 +3,7 @@
 Takes what to answer for each name; gives an address, and remembers what it was asked for.
 """
 
+import contextlib
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,6 +31,7 @@ class CdnStandIn:
     def __enter__(self) -> Self:
         stand_in = self
         self._end = threading.Event()
+        self._first = threading.Event()
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
@@ -49,10 +51,15 @@ class CdnStandIn:
         self._server.shutdown()
         self._server.server_close()
 
+    def wait_until_asked(self) -> None:
+        """Block until the first request has come."""
+        assert self._first.wait(60), "nobody asked"
+
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request as the behaviours say."""
         name = handler.path.removeprefix("/full/")
         self.asked.append(name)
+        self._first.set()
         if self.is_silent:
             self._end.wait()
             return
@@ -63,4 +70,5 @@ class CdnStandIn:
         handler.send_response(200)
         handler.send_header("Content-Length", str(len(content)))
         handler.end_headers()
-        handler.wfile.write(content[: len(content) - self.short_by])
+        with contextlib.suppress(ConnectionError):  # the client may have had enough
+            handler.wfile.write(content[: len(content) - self.short_by])

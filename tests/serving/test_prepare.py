@@ -88,9 +88,7 @@ def test_a_lost_vendor_folder_comes_back_from_the_cache_alone(checkout, cdn, pre
     assert cdn.asked == []
 
 
-def test_wrong_bytes_from_the_cdn_are_refused_and_the_package_is_asked(
-    checkout, cdn, preparation
-):
+def test_wrong_bytes_from_the_cdn_are_refused_and_the_package_is_asked(checkout, cdn, preparation):
     """The hash decides, not the source."""
     cdn.contents["alpha.bin"] = b"x" * len(ALPHA)
     preparation.run()
@@ -205,6 +203,8 @@ def test_a_file_where_the_cache_should_be_is_named(checkout, preparation):
 def test_a_lock_with_a_missing_field_is_named(checkout, preparation):
     """The lock is input like any other."""
     path: Path = checkout.root / "web" / "vendor.lock.json"
-    path.write_text(path.read_text(encoding="utf-8").replace('"cdn": "http:', '"cdm": "http:'), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"cdn": "http:', '"cdm": "http:'), encoding="utf-8"
+    )
     with pytest.raises(ServingError, match=r"vendor\.lock\.json: .*KeyError: 'cdn'"):
         preparation.run()

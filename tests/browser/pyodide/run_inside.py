@@ -29,6 +29,11 @@ class OutcomeReporter:
         if not report.passed:
             _emit_outcome(report.nodeid, report)
 
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        """Give the slow tests, which stay native."""
+        for item in items:
+            _emit({"node": item.nodeid, "outcome": "deselected", "text": ""})
+
 
 def run(paths: str) -> int:
     """Run the tests of `paths` (a JSON list) and return pytest's exit code."""
@@ -37,6 +42,7 @@ def run(paths: str) -> int:
         "--quiet",
         "--tb=short",
         "--capture=sys",  # the browser has no file descriptors to duplicate
+        "--continue-on-collection-errors",
         "-pno:cacheprovider",
         "-pno:faulthandler",
         "-mnot slow and not browser",
