@@ -14,6 +14,9 @@ AnyArray = npt.NDArray[Any]
 ALIGNMENT = 64
 """Every block begins at a multiple of this: a cache line."""
 
+STACK_POINTER = "__stack_pointer"
+"""The module's global that a thread sets to the end of its stack before the first call."""
+
 STACK_BYTES = 1 << 16
 """The private stack of one thread of the module."""
 
@@ -23,11 +26,7 @@ class KernelPort(Protocol):
 
     @property
     def seats(self) -> int:
-        """Threads that share the work of a call, this one included."""
-
-    @property
-    def team(self) -> int:
-        """Address of the team's record; 0 for a single seat."""
+        """The most threads that can share the work of a call, this one included."""
 
     @property
     def used_bytes(self) -> int:
@@ -56,10 +55,25 @@ class KernelPort(Protocol):
         """End all lending."""
 
     def call(self, name: str, *arguments: int) -> int:
-        """Call an exported function; 0 means that it is done."""
+        """Call an exported function: 0 means that it is done, 1 that the team lost a thread."""
+
+    def start_team(self, seats: int) -> None:
+        """Begin to start a team of so many threads, this one included."""
+
+    def ready_team(self) -> int:
+        """Give the address of the team once all its threads are there, else 0."""
+
+    def dismiss_team(self) -> None:
+        """End the team's other threads, if there are any; a running call must not use it."""
 
     def close(self) -> None:
         """Let go of the module, its threads and all memory."""
+
+
+def address_of(data: AnyArray) -> int:
+    """Give where an array lies in Python's own memory."""
+    address: int = data.__array_interface__["data"][0]
+    return address
 
 
 def as_bytes(data: AnyArray) -> npt.NDArray[np.uint8]:

@@ -12,6 +12,7 @@ from kernels.simd.records import ScratchRecord, pack
 TOKEN_LIMIT = 128
 """Tokens of one call; a multiple of the four that a tile takes."""
 
+_FIRST_POSITIONS = 8
 _CHUNK_BYTES = 512  # codes of one chunk of attention weights
 
 
@@ -24,8 +25,10 @@ class Scratch:
         self._fixed = {name: port.allocate(size) for name, size in _sizes(config).items()}
         self._by_positions: list[int] = []
         self.position_limit = 0
+        self._team = 0
         self.record = port.allocate(128)
         """Address of the record; it stays when the buffers change."""
+        self.fit(_FIRST_POSITIONS)
 
     def fit(self, positions: int) -> None:
         """Make room for attention over so many positions; a multiple of four."""
@@ -34,14 +37,22 @@ class Scratch:
         for address in self._by_positions:
             self._port.release(address)
         self.position_limit = positions
-        seat_bytes = _seat_bytes(self._config, positions)
-        seats = self._port.allocate(seat_bytes * self._port.seats)
-        scores = self._port.allocate(4 * self._config.head_count * positions)
-        self._by_positions = [seats, scores]
+        seat_bytes = _seat_bytes(self._config, positions) * self._port.seats
+        scores_bytes = 4 * self._config.head_count * positions
+        self._by_positions = [self._port.allocate(size) for size in (seat_bytes, scores_bytes)]
+        self._write()
+
+    def use_team(self, team: int) -> None:
+        """Let calls be shared by a team; 0 for this thread alone."""
+        self._team = team
+        self._write()
+
+    def _write(self) -> None:
+        seats, scores = self._by_positions
         record = ScratchRecord(
-            team=self._port.team,
-            position_limit=positions,
-            seat_bytes=seat_bytes,
+            team=self._team,
+            position_limit=self.position_limit,
+            seat_bytes=_seat_bytes(self._config, self.position_limit),
             seats=seats,
             blocks=_blocks(self._config),
             scores=scores,

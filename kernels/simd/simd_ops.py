@@ -9,7 +9,7 @@ away stays true. It copies rows in only when they are not those that the last ca
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from kernels.simd.port import KernelPort
 from kernels.simd.records import CacheKind, LayerRecord, MatrixRecord, ModelRecord, pack
 from kernels.simd.rotary_frequencies import rotary_frequencies
 from kernels.simd.scratch import TOKEN_LIMIT, Scratch
+from kernels.simd.team_choice import TeamChoice
 
 _MAX_HEAD_DIM = 256
 _UNIT_POSITIONS = 120_000
@@ -76,6 +77,8 @@ class SimdOps:
         self._port = port
         self._cache_kind = cache_kind if config.head_dim % 8 == 0 else CacheKind.F32
         self._loaded: _Loaded | None = None
+        self._choice: TeamChoice | None = None
+        self.has_lost_a_thread = False
         self._last: F32 | None = None
         self._side = 0
         self._positions = (-1, 0)
@@ -128,10 +131,11 @@ class SimdOps:
         """Look up token rows: `[T] -> [T, H]`."""
         hidden = np.empty((len(ids), self._config.hidden_size), dtype=np.float32)
         loaded = self._require()
+        self._seat_team(loaded)
         for start in range(0, len(ids), TOKEN_LIMIT):
             part = np.ascontiguousarray(ids[start : start + TOKEN_LIMIT], dtype="<i4")
             self._port.write(loaded.ids, part)
-            self._call("embed", loaded.model, loaded.ids, len(part), loaded.hidden[self._side])
+            self._port.call("embed", loaded.model, loaded.ids, len(part), loaded.hidden[self._side])
             self._port.read(loaded.hidden[self._side], hidden[start : start + len(part)])
         self._last = hidden if len(ids) <= TOKEN_LIMIT else None
         return hidden
@@ -145,16 +149,15 @@ class SimdOps:
             ]
             return np.concatenate(parts)
         loaded, tokens, storage = self._require(), len(hidden), _storage_of(cache)
-        loaded.scratch.fit(storage.room)
+        scratch = loaded.scratch
+        scratch.fit(storage.room)
         if self._positions != (start, tokens):
-            self._call("set_positions", loaded.model, loaded.scratch.record, start, tokens)
+            self._port.call("set_positions", loaded.model, scratch.record, start, tokens)
             self._positions = (start, tokens)
-        source, target = self._sides(hidden)
-        self._call(
-            "attention_block",
-            *(loaded.model, loaded.scratch.record, tokens, layer),
-            *(source, target, storage.record, start),
-        )
+        block = (loaded.model, scratch.record, tokens, layer, *self._sides(hidden))
+        if self._port.call("attention_block", *block, storage.record, start):
+            self._recover(hidden)
+            return self.attention_block(layer, hidden, cache, start)
         return self._result(tokens)
 
     def feed_forward_block(self, layer: int, hidden: F32) -> F32:
@@ -166,29 +169,39 @@ class SimdOps:
             ]
             return np.concatenate(parts)
         loaded, tokens = self._require(), len(hidden)
-        source, target = self._sides(hidden)
-        record = loaded.scratch.record
-        self._call("feed_forward_block", loaded.model, record, tokens, layer, source, target)
+        block = (loaded.model, loaded.scratch.record, tokens, layer, *self._sides(hidden))
+        if self._port.call("feed_forward_block", *block):
+            self._recover(hidden)
+            return self.feed_forward_block(layer, hidden)
         return self._result(tokens)
 
     def logits(self, hidden: F32) -> F32:
         """Final norm and output product: `[T, H] -> [T, V]`."""
-        loaded = self._require()
         out = np.empty((len(hidden), self._config.vocab_size), dtype=np.float32)
         self._last = None
-        source = loaded.hidden[self._side]
-        for token in range(len(hidden)):
-            self._port.write(source, np.ascontiguousarray(hidden[token]))
-            record = loaded.scratch.record
-            self._call("logits", loaded.model, record, 1, source, loaded.logits)
+        for token, row in enumerate(hidden):
+            loaded = self._require()
+            source = loaded.hidden[self._side]
+            self._port.write(source, np.ascontiguousarray(row))
+            if self._port.call(
+                "logits", loaded.model, loaded.scratch.record, 1, source, loaded.logits
+            ):
+                self._recover(row)
+                return self.logits(hidden)
             self._port.read(loaded.logits, out[token])
         return out
 
     def close(self) -> None:
         """Let go of the weights and of the module."""
         self._loaded = None
+        self._choice = None
         self._last = None
         self._port.close()
+
+    @property
+    def seats(self) -> int:
+        """Threads that share the work now."""
+        return self._choice.seats if self._choice else 1
 
     def _prepare(
         self,
@@ -225,7 +238,6 @@ class SimdOps:
         model = port.allocate(record.nbytes)
         port.write(model, record)
         scratch = Scratch(port, config)
-        scratch.fit(8)
         rows = 4 * TOKEN_LIMIT * config.hidden_size
         return _Loaded(
             model=model,
@@ -250,8 +262,35 @@ class SimdOps:
         self._last = hidden
         return hidden
 
-    def _call(self, name: str, *arguments: int) -> None:
-        self._port.call(name, *arguments)
+    def _seat_team(self, loaded: _Loaded) -> None:
+        """Use a team once it is there and faster than this thread alone."""
+        if self._choice is None:
+            self._choice = TeamChoice(self._port, self._run_sample)
+        if not self._choice.is_settled:
+            loaded.scratch.use_team(self._choice.settle())
+
+    def _run_sample(self, team: int) -> bool:
+        """Compute logits of whatever lies in a buffer of hidden states."""
+        loaded = self._require()
+        loaded.scratch.use_team(team)
+        record, (source, _) = loaded.scratch.record, loaded.hidden
+        return not self._port.call("logits", loaded.model, record, 1, source, loaded.logits)
+
+    def _recover(self, rows: F32) -> None:
+        """Go on with this thread alone, in buffers that a lost thread does not know."""
+        loaded, port = self._require(), self._port
+        if self._choice is not None:
+            self._choice.give_up()
+        self.has_lost_a_thread = True
+        size = 4 * TOKEN_LIMIT * self._config.hidden_size
+        scratch = Scratch(port, self._config)
+        scratch.fit(loaded.scratch.position_limit)
+        fresh = (port.allocate(size), port.allocate(size))
+        logits = port.allocate(4 * self._config.vocab_size)
+        self._loaded = replace(loaded, scratch=scratch, hidden=fresh, logits=logits)
+        self._positions = (-1, 0)
+        self._last = None
+        port.write(fresh[self._side], np.ascontiguousarray(rows))
 
     def _require(self) -> _Loaded:
         if self._loaded is None:

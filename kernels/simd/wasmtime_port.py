@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import wasmtime
 
-from kernels.simd.port import STACK_BYTES, AnyArray, as_bytes
+from kernels.simd.port import STACK_BYTES, STACK_POINTER, AnyArray, as_bytes
 from kernels.simd.regions import Regions
 
 _PAGE = 1 << 16
@@ -34,18 +34,15 @@ class WasmtimePort:
         self._exports = instance.exports(self._store)
         self._regions = Regions(_PAGE, _FIRST_PAGES * _PAGE, self._grow)
         self._lent: list[int] = []
-        stack = self._exports["__stack_pointer"]
+        stack = self._exports[STACK_POINTER]
+        if not isinstance(stack, wasmtime.Global):
+            raise TypeError(STACK_POINTER)
         stack.set_value(self._store, self._regions.take(STACK_BYTES) + STACK_BYTES)
 
     @property
     def seats(self) -> int:
         """One."""
         return 1
-
-    @property
-    def team(self) -> int:
-        """There is none."""
-        return 0
 
     @property
     def used_bytes(self) -> int:
@@ -85,7 +82,20 @@ class WasmtimePort:
 
     def call(self, name: str, *arguments: int) -> int:
         """Call an exported function."""
-        return int(self._exports[name](self._store, *arguments))
+        function = self._exports[name]
+        if not isinstance(function, wasmtime.Func):
+            raise TypeError(name)
+        return int(function(self._store, *arguments))
+
+    def start_team(self, seats: int) -> None:
+        """There is only this thread."""
+
+    def ready_team(self) -> int:
+        """There is none."""
+        return 0
+
+    def dismiss_team(self) -> None:
+        """There is none."""
 
     def close(self) -> None:
         """Let go of the store, and with it of the memory."""

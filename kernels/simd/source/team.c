@@ -18,7 +18,7 @@ u32 run_job(const Job *job, Team *team) {
 
 #else
 
-/* All fields are 32-bit words; Python reads `seats_ready` and sets `count`. */
+/* All fields are 32-bit words; Python sets `count` and reads `seats_ready`. */
 struct Team {
   u32 count;
   i32 seats_ready, failed;
@@ -78,7 +78,7 @@ u32 run_job(const Job *job, Team *team) {
   return seat.count > 1 ? (u32)read(&team->failed) : 0;
 }
 
-/* What the thread of a seat does until the team ends or fails. */
+/* What the thread of a seat does until it is ended from outside, or the team fails. */
 EXPORT("serve") void serve(Team *team, u32 index) {
   Seat seat;
   seat.index = index, seat.count = team->count, seat.team = team;
@@ -87,15 +87,10 @@ EXPORT("serve") void serve(Team *team, u32 index) {
   for (;;) {
     wait_for_change(team, &team->order, order, NO_DEADLINE);
     order++;
-    if (team->job.kind == JOB_END || read(&team->failed)) return;
+    if (read(&team->failed)) return;
     do_job(&team->job, seat);
     meet(seat);
   }
-}
-
-EXPORT("dismiss") void dismiss(Team *team) {
-  team->job.kind = JOB_END;
-  change(team, &team->order, read(&team->order) + 1);
 }
 
 #endif

@@ -24,7 +24,7 @@ INLINE Span share_of(u32 units, Seat seat) {
 }
 
 /* What a team can be asked to do, and the arguments: addresses and counts. */
-enum { JOB_ATTENTION = 1, JOB_FEED_FORWARD, JOB_LOGITS, JOB_END };
+enum { JOB_ATTENTION = 1, JOB_FEED_FORWARD, JOB_LOGITS };
 #define JOB_ARGUMENTS 8u
 
 typedef struct {
