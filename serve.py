@@ -11,7 +11,10 @@ import webbrowser
 from pathlib import Path
 
 if sys.version_info < (3, 11):  # noqa: UP036 - said before older Pythons stumble over the imports
-    sys.exit("serve.py: needs Python 3.11 or newer, and this is " + sys.version.split()[0])
+    print(
+        "serve.py: needs Python 3.11 or newer, this is " + sys.version.split()[0], file=sys.stderr
+    )
+    sys.exit(2)
 
 from py_core.serving.cache_folder import find_cache_folder
 from py_core.serving.failure import ServingError

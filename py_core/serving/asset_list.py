@@ -55,18 +55,34 @@ def assets_text(assets: list[Asset]) -> str:
 
 
 def find_page_files(web: Path) -> Iterator[Path]:
-    """Find what belongs to the page: by folder and suffix, so that tool files stay out.
+    """Find what belongs to the page, in the order of paths."""
+    return (path for path in sorted(_candidates(web)) if _is_page_file(path, web))
+
+
+def find_page_file(web: Path, name: str) -> Path | None:
+    """Find the page file of exactly this path below `web`."""
+    for path in _candidates(web):
+        if path.relative_to(web).as_posix() == name and _is_page_file(path, web):
+            return path
+    return None
+
+
+def _candidates(web: Path) -> Iterator[Path]:
+    yield from web.glob("*")
+    for folder in _PAGE_FOLDERS:
+        yield from (web / folder).rglob("*")
+
+
+def _is_page_file(path: Path, web: Path) -> bool:
+    """Tell by folder and suffix, so that tool files stay out.
 
     Hidden files and links that lead out of the folder are not the page's either.
     """
-    home = web.resolve()
-    folders = [path for name in _PAGE_FOLDERS for path in (web / name).rglob("*")]
-    for path in sorted([*web.glob("*"), *folders]):
-        is_named_so = path.suffix in _PAGE_SUFFIXES and path.name not in _NOT_ASSETS
-        is_hidden = any(part.startswith(".") for part in path.relative_to(web).parts)
-        is_inside = path.resolve().is_relative_to(home)
-        if is_named_so and not is_hidden and is_inside and path.is_file():
-            yield path
+    if path.suffix not in _PAGE_SUFFIXES or path.name in _NOT_ASSETS:
+        return False
+    if any(part.startswith(".") for part in path.relative_to(web).parts):
+        return False
+    return path.is_file() and path.resolve().is_relative_to(web.resolve())
 
 
 def _asset_of_file(web: Path, path: Path) -> Asset:

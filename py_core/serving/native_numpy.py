@@ -8,6 +8,7 @@ makes with it is pinned, and that decides.
 import importlib.metadata
 import os
 import shutil
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -37,7 +38,8 @@ def find_numpy(cache: Path, *, report: Callable[[str], None]) -> Path | None:
         return None
     tag = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
     folder = cache / f"numpy-{_VERSION}-{tag}"
-    if not folder.is_dir():
+    if not _works(folder):
+        shutil.rmtree(folder, ignore_errors=True)
         _install(folder, report)
     return folder
 
@@ -49,6 +51,18 @@ def _has_own_numpy() -> bool:
         return False
     major, minor = version.split(".")[:2]
     return (int(major), int(minor)) >= _OLDEST
+
+
+def _works(folder: Path) -> bool:
+    """Import it in a child: a damaged folder must not look like a damaged model."""
+    command = [sys.executable, "-c", "import numpy"]
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    return (
+        folder.is_dir()
+        and not subprocess.run(
+            command, env=environment, capture_output=True, check=False
+        ).returncode
+    )
 
 
 def _install(folder: Path, report: Callable[[str], None]) -> None:

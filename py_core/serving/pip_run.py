@@ -4,6 +4,7 @@ Takes pip arguments; gives nothing, or the reason of the failure. Uses the pip o
 Python and the user's own pip settings, so that mirrors and proxies work as they do elsewhere.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from typing import Final
 from py_core.serving.cdn import SourceUnavailableError
 
 _PATIENCE_S: Final = 15.0
+# Settings of the user's that speak of installing into a Python, which never happens here.
+_OUR_SETTINGS: Final = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
 
 
 def run_pip(arguments: list[str], *, report: Callable[[str], None], doing: str) -> None:
@@ -23,7 +26,11 @@ def run_pip(arguments: list[str], *, report: Callable[[str], None], doing: str) 
     command = [sys.executable, "-m", "pip", *arguments, "--quiet", "--no-input"]
     command += ["--disable-pip-version-check", "--no-cache-dir"]
     with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+        command,
+        env=os.environ | _OUR_SETTINGS,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     ) as child:
         try:
             errors = _wait(child, report=report, doing=doing)
@@ -48,5 +55,5 @@ def _reason(errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     marked = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     if any("No module named pip" in line for line in lines):
-        return "this Python has no pip"
+        return "this Python has no pip: install it, or use one that has"
     return "pip: " + ([*marked, *lines[-1:]] or ["failed without a word"])[0]

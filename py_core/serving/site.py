@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from py_core.serving.asset_list import assets_text, find_page_files, list_assets
+from py_core.serving.asset_list import assets_text, find_page_file, list_assets
 from py_core.serving.pinned_bytes import Pin, pin_of_bytes, pin_of_file
 from py_core.serving.vendor_lock import VendorLock
-from py_core.serving.wheel import build_wheel
+from py_core.serving.wheel import Wheel, WheelState, build_wheel, wheel_state
 
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
@@ -56,7 +56,7 @@ class ServedModel:
 
 
 class Site:
-    """Everything that the page may ask for; page files and the wheel are read anew each time."""
+    """Everything that the page may ask for; page files are read anew each time."""
 
     def __init__(
         self,
@@ -79,7 +79,10 @@ class Site:
         self._lock = lock
         self._models = tuple(models)
         self._extra_folders = dict(extra_folders or {})
+        self._packed: tuple[WheelState, Wheel] | None = None
         self._model_pins: dict[tuple[Path, int, int], Pin] = {}
+        for model in self._models:
+            self._model_pin(model.path)  # now, so that the page's first question is answered fast
 
     def find(self, path: str) -> Resource | None:
         """Look up a decoded URL path without its leading slash."""
@@ -88,7 +91,7 @@ class Site:
             case "assets.json":
                 return _in_memory(path, self.assets_text().encode())
             case "wheels":
-                wheel = build_wheel(self._root)
+                wheel = self._pack()
                 return _in_memory(path, wheel.content) if rest == wheel.file_name else None
             case "vendor":
                 known = any(file.path == rest for file in self._lock.files)
@@ -102,13 +105,18 @@ class Site:
 
     def assets_text(self) -> str:
         """Write the asset list of the checkout as it stands now."""
-        return assets_text(list_assets(self._web, self._lock, build_wheel(self._root)))
+        return assets_text(list_assets(self._web, self._lock, self._pack()))
 
     def _find_page_file(self, path: str) -> Resource | None:
-        for file in [*find_page_files(self._web), self._web / "sw.js"]:
-            if file.relative_to(self._web).as_posix() == path:
-                return _from_file(file)
-        return None
+        file = self._web / "sw.js" if path == "sw.js" else find_page_file(self._web, path)
+        return None if file is None else _from_file(file)
+
+    def _pack(self) -> Wheel:
+        """Build the wheel, or give the last one if no module was touched since."""
+        state = wheel_state(self._root)
+        if self._packed is None or self._packed[0] != state:
+            self._packed = (state, build_wheel(self._root))
+        return self._packed[1]
 
     def _find_extra(self, folder: Path, path: str) -> Resource | None:
         for file in folder.rglob("*"):

@@ -6,6 +6,7 @@ what the files are.
 
 import ipaddress
 import os
+import socket
 import sys
 import threading
 from http import HTTPStatus
@@ -26,7 +27,7 @@ _POLICY: Final = "; ".join(
         "worker-src 'self'",
         "connect-src 'self'",
         "style-src 'self'",
-        "img-src 'self' data:",
+        "img-src 'self'",
         "manifest-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
@@ -51,8 +52,8 @@ class RunningServer:
         self._server = server
         self._thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
         self._thread.start()
-        host, self.port = str(server.server_address[0]), int(server.server_address[1])
-        self.address = f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+        self.port = int(server.server_address[1])
+        self.address = f"http://{_reachable_host(str(server.server_address[0]))}:{self.port}/"
         self.is_loopback = server.known_hosts is not None
 
     def wait(self) -> None:
@@ -105,6 +106,8 @@ class _SiteServer(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], site: Site) -> None:
         self.site = site
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
         super().__init__(address, _Handler)
         host = str(self.server_address[0])
         # A page elsewhere may point its own name at this machine; its requests carry that name.
@@ -230,6 +233,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _tag(resource: Resource) -> str:
     return f'"{resource.pin.sha256}"'
+
+
+def _reachable_host(host: str) -> str:
+    """Write a bound address as a browser on this machine takes it."""
+    if host in {"0.0.0.0", "::"}:  # every address of this machine, loopback among them
+        return "127.0.0.1" if host == "0.0.0.0" else "[::1]"
+    return f"[{host}]" if ":" in host else host
 
 
 def _is_loopback(host: str) -> bool:

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from py_core.serving.failure import ServingError, explained
 from py_core.serving.stored_zip import write_stored_zip
@@ -18,6 +18,9 @@ from py_core.serving.stored_zip import write_stored_zip
 _PACKAGES: Final = ("py_core", "kernels")
 _NATIVE_FOLDERS: Final = ("py_core/serving", "py_core/memory_host", "py_core/evaluation/native")
 _SUFFIXES: Final = {".py", ".wasm", ".json", ".txt"}
+
+
+WheelState: TypeAlias = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,14 @@ def build_wheel(root: Path) -> Wheel:
     return Wheel(f"{stem}-py3-none-any.whl", write_stored_zip(members, last=record))
 
 
+def wheel_state(root: Path) -> WheelState:
+    """Describe the wheel's sources by name, size and time: enough to see that a developer saved."""
+    paths = [("pyproject.toml", root / "pyproject.toml"), *_find_modules(root)]
+    with explained(root, "a whole checkout"):
+        states = [(name, path.stat()) for name, path in paths]
+    return tuple((name, state.st_size, state.st_mtime_ns) for name, state in states)
+
+
 def _read_project(path: Path) -> dict[str, Any]:
     with explained(path, "the project's settings"):
         text = path.read_text(encoding="utf-8")
@@ -63,14 +74,19 @@ def _read_project(path: Path) -> dict[str, Any]:
 
 
 def _modules(root: Path) -> Iterator[tuple[str, bytes]]:
+    for name, path in _find_modules(root):
+        with explained(path, "a readable module"):
+            content = path.read_bytes()
+        # A checkout with Windows line ends must give the same wheel.
+        yield name, content if path.suffix == ".wasm" else content.replace(b"\r\n", b"\n")
+
+
+def _find_modules(root: Path) -> Iterator[tuple[str, Path]]:
     for package in _PACKAGES:
         for path in sorted((root / package).rglob("*")):
             name = path.relative_to(root).as_posix()
             if path.suffix in _SUFFIXES and path.is_file() and not _is_native(name):
-                with explained(path, "a readable module"):
-                    # A checkout with Windows line ends must give the same wheel.
-                    content = path.read_bytes()
-                yield name, content if path.suffix == ".wasm" else content.replace(b"\r\n", b"\n")
+                yield name, path
 
 
 def _is_native(name: str) -> bool:

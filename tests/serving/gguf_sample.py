@@ -1,6 +1,7 @@
 """A tiny GGUF file, written by the format's own library.
 
-Takes a path; writes a llama model of one layer with a byte vocabulary and one merge. The weights mean nothing.
+Takes a path; writes a llama model of one layer, a byte vocabulary and one merge, with noise for
+weights.
 """
 
 from pathlib import Path

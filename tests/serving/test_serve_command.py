@@ -142,6 +142,36 @@ def test_a_full_disk_is_one_line_and_exit_code_2(tmp_path_factory, checkout, cdn
         subprocess.run(["umount", str(small)], check=True)
 
 
+def test_a_cache_that_cannot_be_written_is_one_line_and_exit_code_2(
+    tmp_path_factory, checkout, cdn
+):
+    """A file system that is read-only, even for the owner of the machine."""
+    locked = tmp_path_factory.mktemp("locked")
+    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(locked)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("this user may not mount a read-only file system")
+    try:
+        ended = SmallCheckout(checkout.root, locked / "cache", checkout.wheels).run(
+            "--prepare-only", cdn=cdn.address
+        )
+    finally:
+        subprocess.run(["umount", str(locked)], check=True)
+    assert ended.code == 2
+    (line,) = ended.err.splitlines()
+    assert line.startswith(f"serve.py: {locked / 'cache'}: ")
+    assert "Read-only file system" in line
+    assert "TINYLOOM_CACHE" in line
+
+
+def test_a_complete_checkout_starts_without_writing_anywhere(checkout, cdn):
+    """Where all is in place, not even the lock file is needed."""
+    arguments = ("--prepare-only", "--model", "fixture")
+    assert checkout.run(*arguments, cdn=cdn.address).code == 0
+    elsewhere = SmallCheckout(checkout.root, checkout.cache / "new", checkout.wheels)
+    assert elsewhere.run(*arguments, cdn=cdn.address).code == 0
+    assert not elsewhere.cache.exists()
+
+
 def test_a_taken_port_is_one_line_and_exit_code_2(checkout, cdn):
     """The line says which option helps."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -4,6 +4,7 @@ import http.client
 import json
 import re
 import socket
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -296,6 +297,26 @@ def test_an_address_that_cannot_be_bound_is_one_clear_line(host, port, root):
     lock = read_vendor_lock(root / "web" / "vendor.lock.json")
     with pytest.raises(ServingError, match=rf"{re.escape(host)}:{port}: "):
         start(Site(root, lock), host, port=port)
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("0.0.0.0", "http://127.0.0.1:"),
+        ("::1", "http://[::1]:"),
+        ("localhost", "http://127.0.0.1:"),
+    ],
+)
+def test_the_address_shown_can_be_opened_on_this_machine(host, shown, root):
+    """Whatever was bound, the printed address answers."""
+    if ":" in host and not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    lock = read_vendor_lock(root / "web" / "vendor.lock.json")
+    with start(Site(root, lock), host) as running:
+        assert running.address.startswith(shown)
+        with urllib.request.urlopen(running.address) as response:
+            assert response.status == 200
+        assert running.is_loopback == (host != "0.0.0.0")
 
 
 def test_an_extra_folder_is_served_for_tests_only_below_its_name(root, tmp_path):
