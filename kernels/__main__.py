@@ -17,8 +17,6 @@ from kernels.slm_writer import WriteProgress
 
 DONE, BAD_INPUT = 0, 2
 
-KEEP_DTYPE = "keep"
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
@@ -51,9 +49,14 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", help="the .slm file; its manifest goes to OUT.json")
     parser.add_argument(
         "--dtype",
-        choices=(*DTYPE_LABELS, KEEP_DTYPE),
+        choices=DTYPE_LABELS,
         default=DType.Q8_0.label,
-        help="stored type of the matrices; keep: as in the source, without loss",
+        help="stored type of the matrices",
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="leave matrices that are quantised already as they are, without loss",
     )
     parser.add_argument(
         "--block-size", type=int, help="weights a scale; default: row, or 32 (q4_0, q4_1)"
@@ -65,10 +68,11 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
 
 def _run_convert(options: argparse.Namespace) -> int:
     settings = ConvertSettings(
-        dtype=None if options.dtype == KEEP_DTYPE else DType[options.dtype.upper()],
+        dtype=DType[options.dtype.upper()],
         block_size=options.block_size,
         name=options.name,
         origin=options.origin,
+        keeps_quantised=options.keep,
     )
     manifest = convert(options.source, options.out, settings, report=_show_progress)
     print(f"\r{options.out}: {manifest.file_bytes} bytes, sha256 {manifest.sha256}")

@@ -35,19 +35,21 @@ class ConvertSettings:
     """How to store the weights and what to call the model.
 
     Attributes:
-        dtype: Stored type of the matrices; None keeps each in the type that it is stored in, where
-            `.slm` has it, and f32 elsewhere: nothing is lost. Vectors (the norms) always stay f32,
-            which costs little.
+        dtype: Stored type of the matrices; vectors (the norms) always stay f32, which costs
+            little and loses nothing.
         block_size: Weights that share a scale; None means the whole row for q8_0, as in SLM1, and
             32 for q4_0 and q4_1.
         name: Name in the manifest; None keeps the source's own.
         origin: Where the weights come from; None keeps the source's own words.
+        keeps_quantised: Whether matrices that are quantised already, in a type that `.slm` has,
+            pass as they are: nothing is lost. `dtype` is then for the others.
     """
 
-    dtype: DType | None = DType.Q8_0
+    dtype: DType = DType.Q8_0
     block_size: int | None = None
     name: str | None = None
     origin: str | None = None
+    keeps_quantised: bool = False
 
 
 def convert(
@@ -127,11 +129,11 @@ def _from_slm(source: ByteSource) -> ModelSource:
 
 
 def _plan(name: str, rows: TensorRows, settings: ConvertSettings) -> TensorPlan:
+    stored = rows.stored_as if isinstance(rows, StoredRows) else None
+    if settings.keeps_quantised and stored is not None and stored[0] != DType.F32:
+        return TensorPlan(name, *stored, rows)
     if settings.dtype == DType.F32 or len(rows.shape) == 1:
         return TensorPlan(name, DType.F32, 0, rows)
-    if settings.dtype is None:
-        stored = rows.stored_as if isinstance(rows, StoredRows) else None
-        return TensorPlan(name, *(stored or (DType.F32, 0)), rows)
     default = rows.shape[-1] if settings.dtype == DType.Q8_0 else NIBBLE_BLOCK
     return TensorPlan(name, settings.dtype, settings.block_size or default, rows)
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.byte_source import ByteSink, BytesLike
 from kernels.arrays import F32
+from kernels.byte_source import ByteSink, BytesLike
 from kernels.dtypes import I8, U8, quantise, rows_and_columns, scale_kind
 from kernels.errors import ErrorCode, kernel_error
 from kernels.manifest import Manifest

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
+from typing import NoReturn
 
 from kernels.simd.module_bytes import MODULES, SINGLE, THREADS
 from kernels.simd.module_layout import read_layout
@@ -65,10 +66,10 @@ def build_module(name: str, target: Path) -> bytes:
     command = [sys.executable, "-m", "ziglang", "cc", *_FLAGS, *_OWN_FLAGS[name]]
     done = subprocess.run([*command, "-o", str(target), *files], cwd=SOURCE, check=False)
     if done.returncode:
-        raise SystemExit(f"{name}: the compiler failed")
+        _stop(f"{name}: the compiler failed")
     content = target.read_bytes()
     if fault := read_layout(content).find_fault():
-        raise SystemExit(f"{name}: {fault}")
+        _stop(f"{name}: {fault}")
     return content
 
 
@@ -78,7 +79,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="build aside and compare")
     is_check = parser.parse_args().check
     if (found := version("ziglang")) != COMPILER:
-        raise SystemExit(f"ziglang is {found}, not {COMPILER}: install the pinned one")
+        _stop(f"ziglang is {found}, not {COMPILER}: install the pinned one")
     with tempfile.TemporaryDirectory() as folder:
         built = {name: build_module(name, Path(folder) / name) for name in MODULES}
     checksums = {name: hashlib.sha256(content).hexdigest() for name, content in built.items()}
@@ -97,6 +98,10 @@ def _compare(built: dict[str, bytes], checksums: dict[str, str]) -> int:
         different.append(CHECKSUMS.name)
     _say([f"{name}: differs from its source" for name in different])
     return 1 if different else 0
+
+
+def _stop(reason: str) -> NoReturn:
+    raise SystemExit(reason)
 
 
 def _say(lines: list[str]) -> None:

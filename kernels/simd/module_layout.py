@@ -55,7 +55,9 @@ def read_layout(module: bytes) -> ModuleLayout:
         number = cursor.take(1)[0]
         bodies[number] = cursor.take(cursor.number())
     imports, is_shared = _read_imports(bodies.get(_IMPORT, b"\0"))
-    return ModuleLayout(tuple(bodies), imports, _read_exports(bodies.get(_EXPORT, b"\0")), is_shared)
+    return ModuleLayout(
+        tuple(bodies), imports, _read_exports(bodies.get(_EXPORT, b"\0")), is_shared
+    )
 
 
 class _Cursor:

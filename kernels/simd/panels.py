@@ -6,6 +6,8 @@ not know (a block or a row width that is no multiple of 32) is kept exactly as f
 Does not know which tensor of the model it is.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from kernels.arrays import F32
@@ -55,9 +57,7 @@ def place_matrix(port: KernelPort, tensor: StoredTensor) -> MatrixRecord:
         MemoryError: there is no room for it.
     """
     plan = plan_matrix(tensor.dtype, tensor.shape, tensor.block_size)
-    fields = [plan.kind, plan.rows, plan.columns, plan.block_columns]
-    fields += [plan.blocks, plan.panels, plan.panel_bytes]
-    record = MatrixRecord(*fields, panel=port.allocate(plan.stored_bytes))
+    record = replace(plan, panel=port.allocate(plan.stored_bytes))
     try:
         matrix = port.lend(pack(record))
         name, arrays = _stored_arrays(Kind(record.kind), tensor)

@@ -125,9 +125,7 @@ class ScratchRecord:
     scores: int
 
 
-Record = (
-    MatrixRecord | LayerRecord | ModelRecord | CacheLayerRecord | CacheRecord | ScratchRecord
-)
+Record = MatrixRecord | LayerRecord | ModelRecord | CacheLayerRecord | CacheRecord | ScratchRecord
 
 
 def pack(*records: Record) -> npt.NDArray[np.uint8]:

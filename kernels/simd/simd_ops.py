@@ -3,13 +3,11 @@
 Takes a port and a model's tensors. Gives the operations of `kernels.ops.OpSet`.
 Does not know prompts or sampling, nor where the module runs.
 
-A call copies its rows of hidden states out of the module's memory, so every array that is given
-away stays true. It copies rows in only when they are not those that the last call gave.
+A call that comes back with a lost thread is made again by this thread alone, on the same rows and
+in memory that the lost thread does not know: the answer is the same.
 """
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -17,32 +15,20 @@ from kernels.arrays import F32, I32
 from kernels.errors import ErrorCode, kernel_error
 from kernels.kv_cache import KvCache
 from kernels.model_config import ModelConfig
-from kernels.model_names import OUTPUT, OUTPUT_NORM, TOKEN_EMBEDDINGS, layer_name
 from kernels.ops import LoadProgress, TensorSource
 from kernels.simd.kv_storage import SimdKvStorage
-from kernels.simd.panels import place_matrix, place_vector
+from kernels.simd.placed_model import PlacedModel, place_steps
 from kernels.simd.port import KernelPort
-from kernels.simd.records import CacheKind, LayerRecord, MatrixRecord, ModelRecord, pack
-from kernels.simd.rotary_frequencies import rotary_frequencies
-from kernels.simd.scratch import TOKEN_LIMIT, Scratch
+from kernels.simd.records import CacheKind
+from kernels.simd.scratch import TOKEN_LIMIT
 from kernels.simd.team_choice import TeamChoice
+from kernels.simd.workspace import Workspace
 
 _MAX_HEAD_DIM = 256
+_INT8_STEP = 8
+_TILE_TOKENS = 4
 _UNIT_POSITIONS = 120_000
 """Query rows times positions of one attention call, about 20 ms on one browser core."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """Addresses of a model that is ready."""
-
-    model: int
-    scratch: Scratch
-    hidden: tuple[int, int]
-    """Two buffers [TOKEN_LIMIT, H]: a block reads one and writes the other."""
-    logits: int
-    ids: int
-    weight_bytes: int
 
 
 def find_shape_fault(config: ModelConfig) -> str | None:
@@ -61,27 +47,33 @@ class SimdOps:
     Args:
         config: the model's header.
         port: where the module runs; closed together with the op set.
-        cache_kind: how keys and values are kept.
+        cache_kind: how keys and values are kept; int8 needs head widths that are multiples of 8.
+        uses_team: whether threads may share the work where the port has them.
 
     Raises:
         KernelError: `invalid_setting` for a shape that the kernels cannot run.
     """
 
     def __init__(
-        self, config: ModelConfig, port: KernelPort, cache_kind: CacheKind = CacheKind.F32
+        self,
+        config: ModelConfig,
+        port: KernelPort,
+        *,
+        cache_kind: CacheKind = CacheKind.F32,
+        uses_team: bool = True,
     ) -> None:
         if fault := find_shape_fault(config):
             text = f"the simd engine cannot run this model: {fault}; use the numpy engine"
             raise kernel_error(ErrorCode.INVALID_SETTING, "op_set", text)
         self._config = config
         self._port = port
-        self._cache_kind = cache_kind if config.head_dim % 8 == 0 else CacheKind.F32
-        self._loaded: _Loaded | None = None
+        self._cache_kind = CacheKind.F32 if config.head_dim % _INT8_STEP else cache_kind
+        self._uses_team = uses_team
+        self._placed: PlacedModel | None = None
         self._choice: TeamChoice | None = None
-        self.has_lost_a_thread = False
-        self._last: F32 | None = None
-        self._side = 0
+        self._space: Workspace | None = None
         self._positions = (-1, 0)
+        self.has_lost_a_thread = False
 
     @property
     def name(self) -> str:
@@ -96,25 +88,19 @@ class SimdOps:
     @property
     def weight_bytes(self) -> int:
         """Bytes that the loaded weights hold now."""
-        return self._loaded.weight_bytes if self._loaded else 0
+        return self._placed.weight_bytes if self._placed else 0
+
+    @property
+    def seats(self) -> int:
+        """Threads that share the work now."""
+        return self._choice.seats if self._choice else 1
 
     def load(self, model: TensorSource) -> Iterator[LoadProgress]:
-        """Place tensor by tensor, the largest first: its copy is freed while memory is small."""
-        config = self._config
-        total = config.layer_count + 2
-        embedding = place_matrix(self._port, model.read_tensor(TOKEN_EMBEDDINGS))
-        output = embedding
-        if not config.tied_output:
-            output = place_matrix(self._port, model.read_tensor(OUTPUT))
-        yield LoadProgress(1, total, TOKEN_EMBEDDINGS)
-        layers = []
-        for index in range(config.layer_count):
-            layers.append(_place_layer(self._port, model, index))
-            yield LoadProgress(index + 2, total, f"layers.{index}")
-        norm = place_vector(self._port, model.read_f32(OUTPUT_NORM))
-        placed = self._port.used_bytes
-        self._loaded = self._prepare(embedding, output, layers, norm, weight_bytes=placed)
-        yield LoadProgress(total, total, OUTPUT_NORM)
+        """Place the weights tensor by tensor; threads start meanwhile."""
+        if self._uses_team:
+            self._choice = TeamChoice(self._port, self._run_sample)
+        self._placed = yield from place_steps(self._port, model)
+        self._space = Workspace(self._port, self._config)
 
     def new_cache(self, capacity_tokens: int) -> KvCache:
         """Make an empty cache with room for `capacity_tokens`, at most the model's context."""
@@ -125,197 +111,106 @@ class SimdOps:
     def chunk_tokens(self, start: int) -> int:
         """Tell how many tokens a block call should take."""
         by_attention = _UNIT_POSITIONS // (self._config.head_count * max(1, start))
-        return max(4, min(TOKEN_LIMIT, by_attention // 4 * 4))
+        tiles = by_attention // _TILE_TOKENS
+        return max(_TILE_TOKENS, min(TOKEN_LIMIT, tiles * _TILE_TOKENS))
 
     def embed(self, ids: I32) -> F32:
         """Look up token rows: `[T] -> [T, H]`."""
-        hidden = np.empty((len(ids), self._config.hidden_size), dtype=np.float32)
-        loaded = self._require()
-        self._seat_team(loaded)
-        for start in range(0, len(ids), TOKEN_LIMIT):
-            part = np.ascontiguousarray(ids[start : start + TOKEN_LIMIT], dtype="<i4")
-            self._port.write(loaded.ids, part)
-            self._port.call("embed", loaded.model, loaded.ids, len(part), loaded.hidden[self._side])
-            self._port.read(loaded.hidden[self._side], hidden[start : start + len(part)])
-        self._last = hidden if len(ids) <= TOKEN_LIMIT else None
-        return hidden
+        self._seat_team()
+        if len(ids) > TOKEN_LIMIT:
+            return _by_parts(self.embed, ids)
+        model, space = self._require()
+        self._port.call("embed", model, space.put_ids(ids), len(ids), space.target)
+        return space.take(len(ids))
 
     def attention_block(self, layer: int, hidden: F32, cache: KvCache, start: int) -> F32:
         """Norm, attention, residual: `[T, H] -> [T, H]`."""
         if len(hidden) > TOKEN_LIMIT:
+            firsts = range(0, len(hidden), TOKEN_LIMIT)
             parts = [
                 self.attention_block(layer, hidden[at : at + TOKEN_LIMIT], cache, start + at)
-                for at in range(0, len(hidden), TOKEN_LIMIT)
+                for at in firsts
             ]
             return np.concatenate(parts)
-        loaded, tokens, storage = self._require(), len(hidden), _storage_of(cache)
-        scratch = loaded.scratch
-        scratch.fit(storage.room)
+        model, space = self._require()
+        storage, tokens = _storage_of(cache), len(hidden)
+        space.scratch.fit(storage.room)
         if self._positions != (start, tokens):
-            self._port.call("set_positions", loaded.model, scratch.record, start, tokens)
+            self._port.call("set_positions", model, space.scratch.record, start, tokens)
             self._positions = (start, tokens)
-        block = (loaded.model, scratch.record, tokens, layer, *self._sides(hidden))
+        space.put(hidden)
+        block = (model, space.scratch.record, tokens, layer, space.source, space.target)
         if self._port.call("attention_block", *block, storage.record, start):
-            self._recover(hidden)
+            self._recover()
             return self.attention_block(layer, hidden, cache, start)
-        return self._result(tokens)
+        return space.take(tokens)
 
     def feed_forward_block(self, layer: int, hidden: F32) -> F32:
         """Norm, SwiGLU, residual: `[T, H] -> [T, H]`."""
         if len(hidden) > TOKEN_LIMIT:
-            parts = [
-                self.feed_forward_block(layer, hidden[at : at + TOKEN_LIMIT])
-                for at in range(0, len(hidden), TOKEN_LIMIT)
-            ]
-            return np.concatenate(parts)
-        loaded, tokens = self._require(), len(hidden)
-        block = (loaded.model, loaded.scratch.record, tokens, layer, *self._sides(hidden))
+            return _by_parts(lambda part: self.feed_forward_block(layer, part), hidden)
+        model, space = self._require()
+        space.put(hidden)
+        block = (model, space.scratch.record, len(hidden), layer, space.source, space.target)
         if self._port.call("feed_forward_block", *block):
-            self._recover(hidden)
+            self._recover()
             return self.feed_forward_block(layer, hidden)
-        return self._result(tokens)
+        return space.take(len(hidden))
 
     def logits(self, hidden: F32) -> F32:
         """Final norm and output product: `[T, H] -> [T, V]`."""
-        out = np.empty((len(hidden), self._config.vocab_size), dtype=np.float32)
-        self._last = None
-        for token, row in enumerate(hidden):
-            loaded = self._require()
-            source = loaded.hidden[self._side]
-            self._port.write(source, np.ascontiguousarray(row))
-            if self._port.call(
-                "logits", loaded.model, loaded.scratch.record, 1, source, loaded.logits
-            ):
-                self._recover(row)
-                return self.logits(hidden)
-            self._port.read(loaded.logits, out[token])
-        return out
+        return np.stack([self._logits_of(row) for row in hidden])
 
     def close(self) -> None:
         """Let go of the weights and of the module."""
-        self._loaded = None
+        self._placed = None
+        self._space = None
         self._choice = None
-        self._last = None
         self._port.close()
 
-    @property
-    def seats(self) -> int:
-        """Threads that share the work now."""
-        return self._choice.seats if self._choice else 1
+    def _logits_of(self, row: F32) -> F32:
+        model, space = self._require()
+        space.put(row)
+        record = space.scratch.record
+        if self._port.call("logits", model, record, 1, space.source, space.logits):
+            self._recover()
+            return self._logits_of(row)
+        return space.take_logits()
 
-    def _prepare(
-        self,
-        embedding: MatrixRecord,
-        output: MatrixRecord,
-        layers: list[LayerRecord],
-        norm: int,
-        *,
-        weight_bytes: int,
-    ) -> _Loaded:
-        config, port = self._config, self._port
-        table = pack(*layers)
-        layer_table = port.allocate(table.nbytes)
-        port.write(layer_table, table)
-        frequencies = rotary_frequencies(config.head_dim, config.rope_theta)
-        turns = port.allocate(frequencies.nbytes)
-        port.write(turns, frequencies)
-        record = pack(
-            ModelRecord(
-                hidden_size=config.hidden_size,
-                head_count=config.head_count,
-                kv_head_count=config.kv_head_count,
-                head_dim=config.head_dim,
-                ffn_size=config.ffn_size,
-                epsilon=float(config.rms_norm_epsilon),
-                score_scale=1 / math.sqrt(config.head_dim),
-                final_norm=norm,
-                frequencies=turns,
-                layers=layer_table,
-                embedding=embedding,
-                output=output,
-            )
-        )
-        model = port.allocate(record.nbytes)
-        port.write(model, record)
-        scratch = Scratch(port, config)
-        rows = 4 * TOKEN_LIMIT * config.hidden_size
-        return _Loaded(
-            model=model,
-            scratch=scratch,
-            hidden=(port.allocate(rows), port.allocate(rows)),
-            logits=port.allocate(4 * config.vocab_size),
-            ids=port.allocate(4 * TOKEN_LIMIT),
-            weight_bytes=weight_bytes,
-        )
-
-    def _sides(self, hidden: F32) -> tuple[int, int]:
-        """Give where a block reads and where it writes, with the rows in place."""
-        loaded, side = self._require(), self._side
-        if hidden is not self._last:
-            self._port.write(loaded.hidden[side], np.ascontiguousarray(hidden))
-        return loaded.hidden[side], loaded.hidden[1 - side]
-
-    def _result(self, tokens: int) -> F32:
-        self._side = 1 - self._side
-        hidden = np.empty((tokens, self._config.hidden_size), dtype=np.float32)
-        self._port.read(self._require().hidden[self._side], hidden)
-        self._last = hidden
-        return hidden
-
-    def _seat_team(self, loaded: _Loaded) -> None:
+    def _seat_team(self) -> None:
         """Use a team once it is there and faster than this thread alone."""
-        if self._choice is None:
-            self._choice = TeamChoice(self._port, self._run_sample)
-        if not self._choice.is_settled:
-            loaded.scratch.use_team(self._choice.settle())
+        if self._choice is not None and not self._choice.is_settled:
+            _, space = self._require()
+            space.scratch.use_team(self._choice.settle())
 
     def _run_sample(self, team: int) -> bool:
         """Compute logits of whatever lies in a buffer of hidden states."""
-        loaded = self._require()
-        loaded.scratch.use_team(team)
-        record, (source, _) = loaded.scratch.record, loaded.hidden
-        return not self._port.call("logits", loaded.model, record, 1, source, loaded.logits)
+        model, space = self._require()
+        space.scratch.use_team(team)
+        record = space.scratch.record
+        return not self._port.call("logits", model, record, 1, space.source, space.logits)
 
-    def _recover(self, rows: F32) -> None:
-        """Go on with this thread alone, in buffers that a lost thread does not know."""
-        loaded, port = self._require(), self._port
+    def _recover(self) -> None:
+        """Go on with this thread alone, in buffers that the lost thread does not know."""
+        _, lost = self._require()
         if self._choice is not None:
             self._choice.give_up()
         self.has_lost_a_thread = True
-        size = 4 * TOKEN_LIMIT * self._config.hidden_size
-        scratch = Scratch(port, self._config)
-        scratch.fit(loaded.scratch.position_limit)
-        fresh = (port.allocate(size), port.allocate(size))
-        logits = port.allocate(4 * self._config.vocab_size)
-        self._loaded = replace(loaded, scratch=scratch, hidden=fresh, logits=logits)
+        limit = lost.scratch.position_limit
+        self._space = Workspace(self._port, self._config, positions=limit)
         self._positions = (-1, 0)
-        self._last = None
-        port.write(fresh[self._side], np.ascontiguousarray(rows))
 
-    def _require(self) -> _Loaded:
-        if self._loaded is None:
-            raise kernel_error(ErrorCode.MODEL_NOT_LOADED, "ops", "no weights are loaded; load them")
-        return self._loaded
+    def _require(self) -> tuple[int, Workspace]:
+        if self._placed is None or self._space is None:
+            text = "no weights are loaded; load them first"
+            raise kernel_error(ErrorCode.MODEL_NOT_LOADED, "ops", text)
+        return self._placed.record, self._space
 
 
-def _place_layer(port: KernelPort, model: TensorSource, index: int) -> LayerRecord:
-    def vector(part: str) -> int:
-        return place_vector(port, model.read_f32(layer_name(index, part)))
-
-    def matrix(part: str) -> MatrixRecord:
-        return place_matrix(port, model.read_tensor(layer_name(index, part)))
-
-    return LayerRecord(
-        attention_norm=vector("attn_norm"),
-        ffn_norm=vector("ffn_norm"),
-        wq=matrix("wq"),
-        wk=matrix("wk"),
-        wv=matrix("wv"),
-        wo=matrix("wo"),
-        w1=matrix("w1"),
-        w3=matrix("w3"),
-        w2=matrix("w2"),
-    )
+def _by_parts(run: Callable[[F32], F32] | Callable[[I32], F32], rows: F32 | I32) -> F32:
+    """Run a block on as many rows at a time as it takes."""
+    parts = range(0, len(rows), TOKEN_LIMIT)
+    return np.concatenate([run(rows[at : at + TOKEN_LIMIT]) for at in parts])  # type: ignore[arg-type]
 
 
 def _storage_of(cache: KvCache) -> SimdKvStorage:

@@ -21,7 +21,11 @@ const MOST_PAGES = Object.freeze([65535, 32768, 16384]);
  */
 export function openOnPythonMemory(module, memory) {
   if (!(memory instanceof WebAssembly.Memory)) return undefined;
-  return instantiate(compile(module), memory);
+  try {
+    return instantiate(compile(module), memory);
+  } catch {
+    return undefined; // Python then runs on numpy, and says so.
+  }
 }
 
 /**
@@ -33,7 +37,11 @@ export function openOnPythonMemory(module, memory) {
 export function openOnSharedMemory(module, pythonHeap) {
   if (!self.crossOriginIsolated || navigator.hardwareConcurrency < 2) return undefined;
   const memory = makeSharedMemory();
-  return memory && new KernelMemory(compile(module), memory, pythonHeap);
+  try {
+    return memory && new KernelMemory(compile(module), memory, pythonHeap);
+  } catch {
+    return undefined; // The module on Python's own memory is the next one to be tried.
+  }
 }
 
 /** One shared memory and the threads on it. */

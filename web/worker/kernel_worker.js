@@ -16,7 +16,7 @@
 self.onmessage = (/** @type {MessageEvent<SeatOrder>} */ { data }) => {
   const { module, memory, team, seat, stackEnd } = data;
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-  const stackPointer = /** @type {WebAssembly.Global} */ (exports['__stack_pointer']);
+  const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
   stackPointer.value = stackEnd;
-  /** @type {(team: number, seat: number) => void} */ (exports['serve'])(team, seat);
+  /** @type {(team: number, seat: number) => void} */ (exports.serve)(team, seat);
 };

@@ -28,9 +28,7 @@ class WasmtimePort:
         self._store = wasmtime.Store(engine)
         limits = wasmtime.Limits(_FIRST_PAGES, _MOST_PAGES)
         self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
-        instance = wasmtime.Instance(
-            self._store, wasmtime.Module(engine, module), [self._memory]
-        )
+        instance = wasmtime.Instance(self._store, wasmtime.Module(engine, module), [self._memory])
         self._exports = instance.exports(self._store)
         self._regions = Regions(_PAGE, _FIRST_PAGES * _PAGE, self._grow)
         self._lent: list[int] = []
