@@ -1,4 +1,4 @@
-"""The kernel modules are small, built from their source, and harmless to the memory they are given."""
+"""The kernel modules are small, built from their source, and harmless to a memory not their own."""
 
 import hashlib
 import json
