@@ -35,7 +35,9 @@ export function openOnPythonMemory(module, memory) {
  * @returns {KernelMemory | undefined}
  */
 export function openOnSharedMemory(module, pythonHeap) {
-  if (!self.crossOriginIsolated || navigator.hardwareConcurrency < 2) return undefined;
+  // WebKit on Linux calls a page isolated and has no shared memory all the same.
+  const mayShare = self.crossOriginIsolated && typeof SharedArrayBuffer === 'function';
+  if (!mayShare || navigator.hardwareConcurrency < 2) return undefined;
   const memory = makeSharedMemory();
   try {
     return memory && new KernelMemory(compile(module), memory, pythonHeap);
