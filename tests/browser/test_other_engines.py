@@ -16,6 +16,8 @@ from tests.browser.profiles import demand_engine
 
 MESSAGE = "the"
 DEADLINE_S = 300
+QUANTISED = "Grouped q4_1"
+"""The page loads the float32 model, its second worker this one: both kinds of kernels run."""
 CONTROLS = {
     "option": f"//select[@id='model-choice']/option[starts-with(., '{FIXTURE}')]",
     "Model": "//select[@id=//label[normalize-space()='Model']/@for]",
@@ -39,15 +41,19 @@ def make_order(address: str) -> dict[str, Any]:
         "controls": CONTROLS,
         "message": MESSAGE,
         "ask": ASK_WORKER,
-        "order": {"label": FIXTURE, "turns": TURNS},
+        "order": {"label": QUANTISED, "turns": TURNS},
     }
 
 
 def expect_same(result: dict[str, Any], context: BrowserContext, address: str) -> None:
-    """Compare with Chromium: the text on the page, and the ids of a greedy and a drawn answer."""
+    """Compare with Chromium: the text on the page, and the ids of a greedy and a drawn answer.
+
+    Each engine runs the kernels, Chromium and Firefox with as many threads as it finds useful.
+    """
     chat = ChatPage.open(context, address)
     chat.load_model(FIXTURE)
-    here = chat.ask_worker(FIXTURE, *TURNS)
+    here = chat.ask_worker(QUANTISED, *TURNS)
+    assert result["asked"]["facts"]["op_set"] == here["facts"]["op_set"] == "simd"
     assert result["boot"] == "ready"
     assert result["answer"] == chat.send(MESSAGE).text
     for found, expected in zip(result["asked"]["turns"], here["turns"], strict=True):

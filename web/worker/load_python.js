@@ -17,7 +17,7 @@ export const STEP_COUNT = 4;
  * @typedef {object} Runtime
  * @property {(name: string) => any} pyimport
  * @property {(names: readonly string[], options: object) => Promise<unknown>} loadPackage
- * @property {{HEAPU8: Uint8Array}} _module
+ * @property {{HEAPU8: Uint8Array<ArrayBuffer>, memory?: unknown}} _module
  * @property {{on_fatal?: (error: unknown) => void}} _api
  */
 
