@@ -13,7 +13,7 @@ TOKEN_LIMIT = 128
 """Tokens of one call; a multiple of the four that a tile takes."""
 
 _FIRST_POSITIONS = 8
-_CHUNK_BYTES = 512  # codes of one chunk of attention weights
+_CHUNK_BYTES = 3 * 512  # codes of one chunk of attention weights, of three query heads
 
 
 class Scratch:

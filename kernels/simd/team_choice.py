@@ -20,11 +20,18 @@ class TeamChoice:
         port: starts and ends the threads.
         run_sample: does some work with the team at an address, or alone for 0; gives false when
             the team lost a thread.
+        clock: seconds, monotonic.
     """
 
-    def __init__(self, port: KernelPort, run_sample: Callable[[int], bool]) -> None:
+    def __init__(
+        self,
+        port: KernelPort,
+        run_sample: Callable[[int], bool],
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
         self._port = port
         self._run_sample = run_sample
+        self._clock = clock
         self._untried = _halves(port.seats)
         self._times: dict[int, float] = {}
         self._now_trying = 1
@@ -78,10 +85,10 @@ class TeamChoice:
         """Give the best of a few times in seconds; infinite when the team lost a thread."""
         best = float("inf")
         for _ in range(_REPEATS):
-            begin = perf_counter()
+            begin = self._clock()
             if not self._run_sample(team):
                 return float("inf")
-            best = min(best, perf_counter() - begin)
+            best = min(best, self._clock() - begin)
         return best
 
 

@@ -10,13 +10,12 @@ static f32 row_scale(const f32 *x, u32 dim) {
   return largest_lane(largest) / 127.0f;
 }
 
-/* Store x as signed bytes, `step` bytes apart. */
-static void keep_bytes(const f32 *x, u32 dim, f32 scale, i8 *to, u32 step) {
+static void codes_of_row(const f32 *x, u32 dim, f32 scale, i8 *codes) {
   f32 factor = scale > 0.0f ? 1.0f / scale : 0.0f;
   for (u32 i = 0; i < dim; i++) {
     f32 code = __builtin_rintf(x[i] * factor);
     code = code > 127.0f ? 127.0f : code < -127.0f ? -127.0f : code;
-    to[i * step] = (i8)(i32)code;
+    codes[i] = (i8)(i32)code;
   }
 }
 
@@ -33,9 +32,13 @@ void keep_row(const View *view, u32 position, const f32 *key, const f32 *value) 
   }
   layer->key_scales[row] = row_scale(key, dim);
   layer->value_scales[row] = row_scale(value, dim);
-  keep_bytes(key, dim, layer->key_scales[row], (i8 *)layer->keys + row * dim, 1);
-  i8 *pair = (i8 *)layer->values + (head + (position & ~1u)) * dim;
-  keep_bytes(value, dim, layer->value_scales[row], pair + (position & 1), 2);
+  i8 *eight = (i8 *)layer->keys + (head + (position & ~7u)) * dim + 2 * (position & 7);
+  i8 codes[256];
+  codes_of_row(key, dim, layer->key_scales[row], codes);
+  for (u32 i = 0; i < dim; i += 2) eight[8 * i] = codes[i], eight[8 * i + 1] = codes[i + 1];
+  i8 *pair = (i8 *)layer->values + (head + (position & ~1u)) * dim + (position & 1);
+  codes_of_row(value, dim, layer->value_scales[row], codes);
+  for (u32 i = 0; i < dim; i++) pair[2 * i] = codes[i];
 }
 
 static f32 largest_of(const f32 *x, u32 count) {
@@ -64,4 +67,5 @@ void softmax_row(f32 *scores, u32 positions) {
   for (at = 0; at + 4 <= positions; at += 4)
     wasm_v128_store(scores + at, wasm_f32x4_mul(wasm_v128_load(scores + at), wasm_f32x4_splat(share)));
   for (; at < positions; at++) scores[at] *= share;
+  for (; at % 8; at++) scores[at] = 0.0f;
 }

@@ -16,19 +16,33 @@ typedef struct {
 /* Write the key and value of one key/value head at one position. */
 void keep_row(const View *view, u32 position, const f32 *key, const f32 *value);
 
-/* Scores of positions first..end; first is a multiple of four. */
+/* Scores of positions first..end; first is a multiple of EIGHT. Scores up to the next multiple of
+ * eight are written, as zeros or as what lies in rows that nobody reads. */
 void score_f32(const View *view, const f32 *queries, u32 first, u32 end, f32 *scores);
 void score_int8(const View *view, const f32 *queries, u32 first, u32 end, f32 *scores);
 
-/* Turn one row of scores into weights that add up to one. */
+/* Turn one row of scores into weights that add up to one, followed by zeros up to a multiple of
+ * eight. */
 void softmax_row(f32 *scores, u32 positions);
 
 /* Mix lanes first..end (multiples of four) of the values by the weights into mixed [group][head_dim].
- * The int8 form uses memory of ATTENTION_CHUNK codes. */
+ * The int8 form uses memory for SHARED_QUERIES times ATTENTION_CHUNK codes. */
 void mix_f32(const View *view, const f32 *weights, u32 first, u32 end, f32 *mixed);
 void mix_int8(const View *view, const f32 *weights, u32 first, u32 end, f32 *mixed, i16 *memory);
 
 /* Positions whose int8 products are added as integers before they become a float. */
 #define ATTENTION_CHUNK 256u
+
+/* Query heads that look at a key or value together, from registers. */
+#define SHARED_QUERIES 3u
+
+/* Run `step` on three query heads of a group at a time and on what is left one by one; the count is
+ * known to the compiler. */
+#define EACH_GROUP(group, step)                                                         \
+  do {                                                                                  \
+    u32 done = 0;                                                                       \
+    for (; done + SHARED_QUERIES <= (group); done += SHARED_QUERIES) step(done, SHARED_QUERIES); \
+    for (; done < (group); done++) step(done, 1u);                                      \
+  } while (0)
 
 #endif

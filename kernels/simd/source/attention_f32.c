@@ -1,6 +1,11 @@
 /* Attention over float keys and values. */
 #include "attention.h"
 
+#include "near.h"
+
+/* Rows that are brought near at a time: 8 kB of heads of 64. */
+#define NEAR_ROWS 32u
+
 INLINE void score_four(const f32 *queries, const f32 *keys, u32 dim, u32 count, u32 stride, f32 *scores) {
   v128_t sum[3][4];
 #pragma clang loop unroll(full)
@@ -24,18 +29,18 @@ INLINE void score_queries(const View *view, const f32 *queries, u32 first, u32 e
   const f32 *keys = (const f32 *)view->layer->keys + view->kv_head * view->cache->capacity * dim;
   /* The last four may reach past `end`, into rows that exist (the capacity is a multiple of four)
    * and scores that nobody reads. */
-  for (u32 at = first; at < end; at += 4)
+  for (u32 at = first; at < end; at += 4) {
+    if (at % NEAR_ROWS == 0) bring_near(keys + at * dim, smaller(NEAR_ROWS, end - at) * dim * 4);
     score_four(queries, keys + at * dim, dim, count, view->score_stride, scores + at);
+  }
 }
 
 void score_f32(const View *view, const f32 *queries, u32 first, u32 end, f32 *scores) {
-  u32 dim = view->head_dim, stride = view->score_stride, done = 0;
-  for (; done + 3 <= view->group; done += 3)
-    score_queries(view, queries + done * dim, first, end, 3, scores + done * stride);
-  for (; done + 2 <= view->group; done += 2)
-    score_queries(view, queries + done * dim, first, end, 2, scores + done * stride);
-  for (; done < view->group; done++)
-    score_queries(view, queries + done * dim, first, end, 1, scores + done * stride);
+#define SCORE(done, count)                                               \
+  score_queries(view, queries + (done) * view->head_dim, first, end, count, \
+                scores + (done) * view->score_stride)
+  EACH_GROUP(view->group, SCORE);
+#undef SCORE
 }
 
 INLINE void mix_lanes(const f32 *values, const f32 *weights, const View *view, u32 count, u32 vectors, f32 *mixed) {
@@ -66,15 +71,15 @@ INLINE void mix_queries(const View *view, const f32 *weights, u32 first, u32 end
   const f32 *values = (const f32 *)view->layer->values + view->kv_head * view->cache->capacity * dim;
   for (; lane + 16 <= end; lane += 16)
     mix_lanes(values + lane, weights, view, count, 4, mixed + lane);
-  for (; lane < end; lane += 4) mix_lanes(values + lane, weights, view, count, 1, mixed + lane);
+  for (; lane < end; lane += 4)
+    for (u32 q = 0; q < count; q++)
+      mix_lanes(values + lane, weights + q * view->score_stride, view, 1, 1, mixed + q * dim + lane);
 }
 
 void mix_f32(const View *view, const f32 *weights, u32 first, u32 end, f32 *mixed) {
-  u32 dim = view->head_dim, stride = view->score_stride, done = 0;
-  for (; done + 3 <= view->group; done += 3)
-    mix_queries(view, weights + done * stride, first, end, 3, mixed + done * dim);
-  for (; done + 2 <= view->group; done += 2)
-    mix_queries(view, weights + done * stride, first, end, 2, mixed + done * dim);
-  for (; done < view->group; done++)
-    mix_queries(view, weights + done * stride, first, end, 1, mixed + done * dim);
+#define MIX(done, count)                                                    \
+  mix_queries(view, weights + (done) * view->score_stride, first, end, count, \
+              mixed + (done) * view->head_dim)
+  EACH_GROUP(view->group, MIX);
+#undef MIX
 }

@@ -106,7 +106,7 @@ static f32 *mixed_at(const Work *work, const f32 *queries) {
 static void attend_by_token(const Work *work, const Cache *cache, u32 layer, u32 start) {
   u32 heads = work->model->kv_head_count;
   Span units = share_of(work->tokens * heads, work->seat);
-  f32 *scores = (f32 *)(work->memory + ATTENTION_CHUNK * 2);
+  f32 *scores = (f32 *)(work->memory + SHARED_QUERIES * ATTENTION_CHUNK * 2);
   for (u32 unit = units.first; unit < units.end; unit++) {
     u32 token = unit / heads, positions = start + token + 1;
     View view = view_of(work, cache, layer, unit % heads, positions);
@@ -121,11 +121,11 @@ static void attend_by_token(const Work *work, const Cache *cache, u32 layer, u32
 static void attend_together(const Work *work, const Cache *cache, u32 layer, u32 start) {
   const Model *model = work->model;
   u32 positions = start + 1, stride = work->scratch->position_limit, dim = model->head_dim;
-  Span quads = share_of((positions + 3) / 4, work->seat);
-  u32 end = smaller(quads.end * 4, positions);
+  Span eights = share_of((positions + 7) / 8, work->seat);
+  u32 end = smaller(eights.end * 8, positions);
   for (u32 head = 0; head < model->kv_head_count; head++) {
     View view = view_of(work, cache, layer, head, positions);
-    score(&view, queries_at(work, 0, head), quads.first * 4, end,
+    score(&view, queries_at(work, 0, head), eights.first * 8, end,
           work->scratch->scores + head * view.group * stride);
   }
   meet(work->seat);
@@ -133,10 +133,12 @@ static void attend_together(const Work *work, const Cache *cache, u32 layer, u32
   for (u32 row = rows.first; row < rows.end; row++)
     softmax_row(work->scratch->scores + row * stride, positions);
   meet(work->seat);
-  Span lanes = share_of(dim / 4, work->seat);
-  for (u32 head = 0; head < model->kv_head_count; head++) {
+  u32 width = dim % 16 ? 4 : 16, parts = dim / width;
+  Span units = share_of(model->kv_head_count * parts, work->seat);
+  for (u32 unit = units.first; unit < units.end; unit++) {
+    u32 head = unit / parts, lane = unit % parts * width;
     View view = view_of(work, cache, layer, head, positions);
-    mix(&view, work->scratch->scores + head * view.group * stride, lanes.first * 4, lanes.end * 4,
+    mix(&view, work->scratch->scores + head * view.group * stride, lane, lane + width,
         mixed_at(work, queries_at(work, 0, head)), work->memory);
   }
 }

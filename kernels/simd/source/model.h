@@ -30,8 +30,9 @@ typedef struct {
   Matrix embedding, output;
 } Model;
 
-/* Keys and values of one layer: [kv_head][capacity][head_dim]. Int8 values lie in pairs of
- * positions, [kv_head][capacity / 2][head_dim][2]; int8 rows have a scale each, [kv_head][capacity]. */
+/* Keys and values of one layer. Float: [kv_head][capacity][head_dim]. Int8 keys lie in eights of
+ * positions, [kv_head][capacity / 8][head_dim / 2][8][2], and values in pairs of positions,
+ * [kv_head][capacity / 2][head_dim][2]; each row has a scale, [kv_head][capacity]. */
 typedef struct {
   u8 *keys, *values;
   f32 *key_scales, *value_scales;

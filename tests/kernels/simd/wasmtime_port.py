@@ -19,9 +19,15 @@ _MOST_PAGES = 65_535  # 4 GiB less a page, so that every end fits 32 bits
 
 
 class WasmtimePort:
-    """The module over its own memory."""
+    """The module over its own memory.
 
-    def __init__(self, module: bytes) -> None:
+    Args:
+        module: the module's bytes.
+        seats: threads to leave memory for; only this one ever works.
+    """
+
+    def __init__(self, module: bytes, *, seats: int = 1) -> None:
+        self._seats = seats
         config = wasmtime.Config()
         config.wasm_simd = True
         engine = wasmtime.Engine(config)
@@ -35,12 +41,13 @@ class WasmtimePort:
         stack = self._exports[STACK_POINTER]
         if not isinstance(stack, wasmtime.Global):
             raise TypeError(STACK_POINTER)
-        stack.set_value(self._store, self._regions.take(STACK_BYTES) + STACK_BYTES)
+        self.stack_end = self._regions.take(STACK_BYTES) + STACK_BYTES
+        stack.set_value(self._store, self.stack_end)
 
     @property
     def seats(self) -> int:
-        """One."""
-        return 1
+        """As many as there is memory for."""
+        return self._seats
 
     @property
     def used_bytes(self) -> int:
@@ -98,6 +105,10 @@ class WasmtimePort:
     def close(self) -> None:
         """Let go of the store, and with it of the memory."""
         self._store.close()
+
+    def image(self) -> bytes:
+        """Give the whole memory as it is now."""
+        return self._bytes(0, int(self._memory.size(self._store)) * _PAGE).tobytes()
 
     def _bytes(self, address: int, size: int) -> npt.NDArray[np.uint8]:
         # Made anew each time: the memory may move when it grows.
