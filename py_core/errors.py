@@ -14,7 +14,8 @@ that says what happened, where, and what to do. Knows nothing of requests, pages
     │   ├── RequestCancelledError      cancelled
     │   ├── UnknownKindError           unknown_kind
     │   ├── WrongVersionError          wrong_version
-    │   └── BadMessageError            bad_message
+    │   ├── BadMessageError            bad_message
+    │   └── BadRequestError            bad_request
     ├── FileIsBadError               the bytes are not what they claim to be
     │   └── ModelFileError             model_file
     └── WeAreWrongError              a promise of our own code is broken
@@ -197,6 +198,17 @@ class BadMessageError(UserCanFixError):
         super().__init__(
             f"The message field {field} is wrong: {expected}.", field=field, expected=expected
         )
+        self.field, self.expected = field, expected
+
+
+class BadRequestError(UserCanFixError):
+    """A compile request, record or receipt that cannot be used; nothing was compiled."""
+
+    code = "bad_request"
+
+    def __init__(self, *, field: str, expected: str) -> None:
+        """Name the path of the field and what was expected there, never the value."""
+        super().__init__(f"{field}: {expected}.", field=field, expected=expected)
         self.field, self.expected = field, expected
 
 

@@ -23,7 +23,7 @@ def test_message_becomes_a_plan_then_tokens_then_one_reply():
     events = [message.get("event", "reply") for message in messages]
     assert (events[0], events[-1], events.count("reply")) == ("plan", "reply", 1)
     plan = messages[0]["data"]["plan"]
-    assert len(plan["prompt_ids"]) == sum(node["cost_tokens"] for node in plan["nodes"])
+    assert len(plan["prompt_ids"]) == plan["allowance"]["prompt_tokens"]
     assert turn["prompt_tokens"] == len(plan["prompt_ids"])
     assert 0 < turn["generated_tokens"] == len(turn["output_ids"]) <= SETTINGS["max_tokens"]
     assert all(0 <= token < facts["tokenizer"]["vocab_size"] for token in turn["output_ids"])

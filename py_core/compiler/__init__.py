@@ -1,1 +1,1 @@
-"""Which texts enter the prompt, at which token cost, and why the others do not."""
+"""Which records enter the prompt, in which form, at which token cost, and why the others do not."""

@@ -1,12 +1,25 @@
-"""What the compiler is asked: texts, the model's capacity, its template and its token counter.
+"""What the compiler is asked, and what it asks of a tokenizer.
 
-Takes nothing, gives frozen records and one protocol; all of it is handed over by the caller, so
-that no step reads a clock, a file or a model.
+Takes a checked request file, a token counter and a template; gives one frozen request, so that no
+step reads a clock, a file or a model. Does not know where any of it came from.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Protocol
+
+from py_core.compiler.policy import PolicyRow, choose_row
+from py_core.records.kinds import Record
+from py_core.records.request_file import (
+    Capacity,
+    Intent,
+    LaneOutcome,
+    PolicyChoice,
+    RequestFile,
+    Score,
+    Session,
+)
 
 
 class TokenCounter(Protocol):
@@ -28,7 +41,7 @@ class TokenCounter(Protocol):
         """The token ids of a text on its own, without begin and end marks."""
 
     def least_tokens(self, text: str, enough: int) -> int:
-        """A cheap lower bound of the token count, which need not be sharp above `enough`."""
+        """A lower bound of the token count, cheap; exact work may stop once above `enough`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,55 +54,38 @@ class PromptTemplate:
     turn_end: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One earlier pair: what the user said and what was answered, in full or until stopped."""
-
-    number: int
-    user_text: str
-    assistant_text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """What the loaded model offers and what the user asked of it."""
-
-    context_tokens: int
-    max_tokens: int
-    model_identity: str
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetPolicy:
-    """The numbers of the budget for one class of models; shares in millionths of the context."""
-
-    version: str
-    output_share_ppm: int
-    history_share_ppm: int
-    guard_floor_tokens: int
-    guard_share_ppm: int
-
-
-LARGEST_FIXTURE_CONTEXT = 64
-
-# A guard of 8 would take more than half of a 16-token prompt, so fixtures have none.
-FIXTURE_POLICY = BudgetPolicy("minimal/1:fixture", 250_000, 450_000, 0, 0)
-CHAT_POLICY = BudgetPolicy("minimal/1:chat", 250_000, 450_000, 8, 30_000)
-
-
-def choose_policy(context_tokens: int) -> BudgetPolicy:
-    """Pick the row for a model by its context length."""
-    return FIXTURE_POLICY if context_tokens <= LARGEST_FIXTURE_CONTEXT else CHAT_POLICY
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompileRequest:
     """Everything that decides the prompt; the same request gives the same plan."""
 
-    system_text: str
-    history: tuple[Exchange, ...]
-    message: str
+    records: tuple[Record, ...]
+    session: Session
     capacity: Capacity
-    template: PromptTemplate
+    policy: PolicyChoice
+    scores: Mapping[str, Score]
+    intent: Intent
+    lanes: tuple[LaneOutcome, ...]
     counter: TokenCounter
-    policy: BudgetPolicy
+    template: PromptTemplate
+
+    @cached_property
+    def row(self) -> PolicyRow:
+        """The policy for a model of this size, with what the user fixed."""
+        return choose_row(self.capacity.context_tokens, self.policy, self.intent.task)
+
+
+def join_request(
+    file: RequestFile, counter: TokenCounter, template: PromptTemplate
+) -> CompileRequest:
+    """Put the data of a request together with the two things that are no data."""
+    return CompileRequest(
+        records=file.records,
+        session=file.session,
+        capacity=file.capacity,
+        policy=file.chosen_policy,
+        scores=file.full_scores,
+        intent=file.intent,
+        lanes=file.lanes,
+        counter=counter,
+        template=template,
+    )

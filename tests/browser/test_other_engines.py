@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext
 from py_core.serving.static_server import RunningServer
 from tests.browser import webkit_driver
 from tests.browser.chat_page import ASK_WORKER, FIXTURE, GREEDY, ChatPage
+from tests.browser.engines import ENGINES
 from tests.browser.profiles import demand_engine
 
 MESSAGE = "the"
@@ -62,7 +63,7 @@ def expect_same(result: dict[str, Any], context: BrowserContext, address: str) -
 
 def test_firefox_boots_and_answers_like_chromium(context: BrowserContext, server: RunningServer):
     """One turn on the page and two with its worker, through WebDriver BiDi."""
-    order = make_order(server.address) | {"executable": str(demand_engine("firefox"))}
+    order = make_order(server.address) | {"executable": str(demand_engine(ENGINES["firefox"]))}
     driver = Path(__file__).parent / "firefox_driver.mjs"
     done = subprocess.run(
         ["node", str(driver), json.dumps(order)],
@@ -79,6 +80,6 @@ def test_firefox_boots_and_answers_like_chromium(context: BrowserContext, server
 @pytest.mark.filterwarnings("ignore:setting remote_server_addr:DeprecationWarning")
 def test_webkit_boots_and_answers_like_chromium(context: BrowserContext, server: RunningServer):
     """One turn on the page and two with its worker, through WebKit's own driver."""
-    executable = demand_engine("webkit")
+    executable = demand_engine(ENGINES["webkit"])
     result = webkit_driver.hold_one_turn(executable, make_order(server.address))
     expect_same(result, context, server.address)

@@ -1,0 +1,1 @@
+"""The commands of `python -m py_core`: each reads files, calls the core and prints."""

@@ -1,0 +1,1 @@
+"""What may enter a prompt: records of fifteen kinds, each in its provenance envelope."""
