@@ -1,4 +1,4 @@
-"""The command line of the kernels: `python -m kernels convert | inspect | fixtures | generate`.
+"""The command line of the kernels: `python -m kernels COMMAND`, which names its commands.
 
 Takes arguments, prints results, and answers bad input with one line on standard error.
 Exit codes: 0 done, 1 a negative result, 2 bad input. Does not hold any logic of its own.
@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_inspect(commands.add_parser("inspect", help="show what is inside a .slm model"))
     _add_fixtures(commands.add_parser("fixtures", help="write the seeded test models"))
     _add_generate(commands.add_parser("generate", help="continue a text"))
+    _add_perplexity(commands.add_parser("perplexity", help="measure a model on a text"))
     return parser
 
 
@@ -61,6 +62,9 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--block-size", type=int, help="weights a scale; default: row, or 32 (q4_0, q4_1)"
     )
+    parser.add_argument(
+        "--uniform", action="store_true", help="q4_0 for every matrix, not q8_0 for some"
+    )
     parser.add_argument("--name", help="name of the model in its manifest")
     parser.add_argument("--origin", help="where the weights come from, in words")
     parser.set_defaults(run=_run_convert)
@@ -73,6 +77,7 @@ def _run_convert(options: argparse.Namespace) -> int:
         name=options.name,
         origin=options.origin,
         keeps_quantised=options.keep,
+        is_uniform=options.uniform,
     )
     manifest = convert(options.source, options.out, settings, report=_show_progress)
     print(f"\r{options.out}: {manifest.file_bytes} bytes, sha256 {manifest.sha256}")
@@ -114,6 +119,12 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     from kernels.generate_command import add_generate_arguments  # noqa: PLC0415
 
     add_generate_arguments(parser)
+
+
+def _add_perplexity(parser: argparse.ArgumentParser) -> None:
+    from kernels.perplexity_command import add_perplexity_arguments  # noqa: PLC0415
+
+    add_perplexity_arguments(parser)
 
 
 def _describe(error: KernelError) -> str:

@@ -19,6 +19,7 @@ from kernels.errors import ErrorCode, kernel_error
 from kernels.gguf_file import MAGIC as GGUF_MAGIC
 from kernels.gguf_model import read_gguf_model
 from kernels.manifest import Manifest
+from kernels.mixed_types import suffers_from_nibbles
 from kernels.model_source import ModelSource, SlmRows
 from kernels.safetensors_model import open_safetensors_model
 from kernels.slm_file import open_model
@@ -36,13 +37,15 @@ class ConvertSettings:
 
     Attributes:
         dtype: Stored type of the matrices; vectors (the norms) always stay f32, which costs
-            little and loses nothing.
+            little and loses nothing. q4_0 is for the matrices that bear it; see `is_uniform`.
         block_size: Weights that share a scale; None means the whole row for q8_0, as in SLM1, and
             32 for q4_0 and q4_1.
         name: Name in the manifest; None keeps the source's own.
         origin: Where the weights come from; None keeps the source's own words.
         keeps_quantised: Whether matrices that are quantised already, in a type that `.slm` has,
             pass as they are: nothing is lost. `dtype` is then for the others.
+        is_uniform: Whether q4_0 is for every matrix, also for those of `kernels.mixed_types` that
+            would otherwise be q8_0 with row scales.
     """
 
     dtype: DType = DType.Q8_0
@@ -50,6 +53,7 @@ class ConvertSettings:
     name: str | None = None
     origin: str | None = None
     keeps_quantised: bool = False
+    is_uniform: bool = False
 
 
 def convert(
@@ -134,6 +138,8 @@ def _plan(name: str, rows: TensorRows, settings: ConvertSettings) -> TensorPlan:
         return TensorPlan(name, *stored, rows)
     if settings.dtype == DType.F32 or len(rows.shape) == 1:
         return TensorPlan(name, DType.F32, 0, rows)
+    if settings.dtype == DType.Q4_0 and not settings.is_uniform and suffers_from_nibbles(name):
+        return TensorPlan(name, DType.Q8_0, rows.shape[-1], rows)
     default = rows.shape[-1] if settings.dtype == DType.Q8_0 else NIBBLE_BLOCK
     return TensorPlan(name, settings.dtype, settings.block_size or default, rows)
 

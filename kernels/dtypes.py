@@ -4,9 +4,10 @@ Takes float32 rows and gives payload and scale arrays in the SLM1 layout, and ba
 Each stored dtype is defined here once: bytes a row, scales a row, rounding.
 Does not know files or tensor names.
 
-Rounding (the SLM1 documents leave it open): scale = largest magnitude of the block / 127 (bytes)
-or / 7 (nibbles), then round half to even, clip; a block of zeros has scale 1. Every step is one
-IEEE float32 operation per weight, so the bytes are the same on every machine.
+Rounding (the SLM1 documents leave it open): bytes have the scale largest magnitude of the block
+/ 127, nibbles the scale that `kernels.nibble_scales` finds; then round half to even, clip. A block
+of zeros has scale 1. Every step is one IEEE float32 operation per weight in a fixed order, so the
+bytes are the same on every machine.
 
 Worked example, q8_0, one row of two weights [0.5, -0.25]: scale = 0.5 / 127, q = [127, -64]
 (63.5 rounds to the even 64), and the first weight comes back as 127 * scale = 0.5.
@@ -25,12 +26,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.arrays import F32
+from kernels.nibble_scales import round_nibble_blocks
 
 I8: TypeAlias = npt.NDArray[np.int8]
 U8: TypeAlias = npt.NDArray[np.uint8]
 
 BYTE_LIMIT = 127
-NIBBLE_LIMIT = 7
 HIGHEST_CODE = 15
 _LARGEST_HALF = np.float32(65504)
 MINIMUM_BLOCK = 32
@@ -139,9 +140,9 @@ def quantise(dtype: DType, rows: F32, block_size: int) -> tuple[F32 | I8 | U8, F
         case DType.F32:
             return np.ascontiguousarray(rows, dtype="<f4"), None
         case DType.Q8_0:
-            return _round_blocks(rows, block_size, BYTE_LIMIT)
+            return _round_bytes(rows, block_size)
         case DType.Q4_0:
-            signed, scales = _round_blocks(rows, block_size, NIBBLE_LIMIT)
+            signed, scales = round_nibble_blocks(rows, block_size)
             return pack_nibbles(signed), scales
         case DType.Q4_1:
             return _code_blocks(rows)
@@ -207,12 +208,12 @@ def _decode_codes(packed: U8, scales: F32) -> F32:
     return blocks.reshape(row_count, columns)  # [rows, columns]
 
 
-def _round_blocks(rows: F32, block_size: int, limit: int) -> tuple[I8, F32]:
+def _round_bytes(rows: F32, block_size: int) -> tuple[I8, F32]:
     row_count, columns = rows.shape
     blocks = rows.reshape(row_count, columns // block_size, block_size)  # [rows, B, block]
-    scales = np.abs(blocks).max(axis=2) / np.float32(limit)  # [rows, B]
+    scales = np.abs(blocks).max(axis=2) / np.float32(BYTE_LIMIT)  # [rows, B]
     # A block of zeros, or one so small that the division underflows, keeps a usable scale.
     scales = np.where(scales > 0, scales, np.float32(1)).astype(np.float32)
     levels = np.rint(blocks / scales[:, :, None])
-    signed = np.clip(levels, -limit, limit).astype(np.int8)
+    signed = np.clip(levels, -BYTE_LIMIT, BYTE_LIMIT).astype(np.int8)
     return signed.reshape(row_count, columns), scales
