@@ -41,9 +41,8 @@ async def send_two_turns(page):
     """Load, send a message with attachments and a second one; give both plans."""
     await page.load("wide")
     plans = []
-    for text, attachments in (("hello", attach(CALM, ORDER)), ("when?", [])):
-        payload = {"text": text, "settings": GREEDY, "attachments": attachments}
-        await page.ask("chat.send", payload)
+    for message in ({"text": "hello", "attachments": attach(CALM, ORDER)}, {"text": "when?"}):
+        await page.ask("chat.send", message | {"settings": GREEDY})
         plans.append(page.events_of(page.last_id, "plan")[0]["plan"])
     return plans
 

@@ -8,6 +8,7 @@ import { nameTier } from './plan_words.js';
 
 const PERCENT = 100;
 const HALF = 50;
+const SMALL_SHARE = 0.25;
 
 /**
  * @param {HTMLElement} root
@@ -26,6 +27,7 @@ export function drawBudget(root, allowance) {
     ...allowance.bars.map((bar) => drawLegend(bar, allowance)),
   );
   drawMarks(root, allowance);
+  drawAlone(root, allowance);
   part(root, 'account', HTMLElement).replaceChildren(
     ...allowance.account.map((line) => make('li', line)),
   );
@@ -45,6 +47,19 @@ function drawMarks(root, allowance) {
   const below = part(root, 'marks-below', HTMLElement);
   above.replaceChildren(drawMark('prompt limit', limit, context));
   below.replaceChildren(drawMark('allowed', allowed, context));
+}
+
+/**
+ * Draws the prompt once more at full width when it is a small part of the context.
+ * @param {HTMLElement} root
+ * @param {Allowance} allowance
+ */
+function drawAlone(root, { bars, prompt_tokens, context_tokens }) {
+  part(root, 'alone', HTMLElement).hidden = prompt_tokens > SMALL_SHARE * context_tokens;
+  const text = `The prompt alone: ${show(prompt_tokens, 'count')} tokens`;
+  part(root, 'alone-text', HTMLElement).textContent = text;
+  const tiers = bars.filter(({ tier, tokens }) => tier !== null && tokens > 0);
+  part(root, 'alone-bar', HTMLElement).replaceChildren(...tiers.map(drawSegment));
 }
 
 /**
