@@ -1,8 +1,8 @@
 """What each kind of request does, in one exhaustive match.
 
 Takes typed requests and a way to emit event data, gives the value of the reply or raises. One
-request at a time holds the model; `cancel` and `runtime.facts` never wait. Does not know JSON,
-tasks or how replies are sent.
+request at a time holds the model; what only looks (a plan, the runtime) and `cancel` never wait.
+Does not know JSON, tasks or how replies are sent.
 """
 
 import secrets
@@ -13,8 +13,10 @@ from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from typing import Literal, assert_never
 
-from py_core.bridge.answer_chat import answer_chat_send
+from py_core.bridge.answer_chat import TurnEvents, answer_chat_send
 from py_core.bridge.answer_load import answer_model_load, describe_model
+from py_core.bridge.answer_plan import export_document, show_record
+from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.host import Host
 from py_core.bridge.messages import (
     PROTOCOL_VERSION,
@@ -22,7 +24,6 @@ from py_core.bridge.messages import (
     CancelOutcome,
     ChatReset,
     ChatSend,
-    ChatSendPayload,
     ContextReset,
     EventData,
     ModelFacts,
@@ -36,10 +37,13 @@ from py_core.bridge.messages import (
     RuntimeFactsAsked,
     TurnResult,
 )
+from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import list_op_sets
 from py_core.chat.pacing import Pacer, StopSignal
+from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.transcript import Transcript
+from py_core.chat.turn import TurnPorts
 from py_core.errors import BusyError, ModelNotLoadedError
 
 Emit = Callable[[EventData], None]
@@ -62,6 +66,7 @@ class Dispatcher:
         self._host = host
         self._session = ModelSession(list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
+        self._shelf = PlanShelf()
         self._holder: _Holder | None = None
 
     async def answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
@@ -87,6 +92,18 @@ class Dispatcher:
             case ChatReset():
                 with self._holding(request):
                     return self._reset()
+            case _:
+                return self._look(request)
+
+    def _look(
+        self, request: PlanRecordAsked | ReceiptExportAsked | Cancel | RuntimeFactsAsked
+    ) -> ReplyValue:
+        """Answer what never waits."""
+        match request:
+            case PlanRecordAsked():
+                return show_record(self._shelf, request.payload)
+            case ReceiptExportAsked():
+                return export_document(self._shelf, request.payload)
             case Cancel():
                 return self._cancel(request.payload.target)
             case RuntimeFactsAsked():
@@ -101,10 +118,9 @@ class Dispatcher:
         )
 
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
-        model, pacer = self._session.require_model(), Pacer(self._host)
-        return await answer_chat_send(
-            payload, model, self._transcript, pacer=pacer, emit=emit, stop=stop
-        )
+        model = self._session.require_model()
+        ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf)
+        return await answer_chat_send(payload, model, self._transcript, ports)
 
     def _free(self) -> ModelFreed:
         was_loaded = self._session.free()

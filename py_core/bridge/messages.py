@@ -13,52 +13,30 @@ begins with `store.` are answered by the worker's JavaScript and never come here
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
+from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.message_shape import (
+    AnswerEnvelope,
+    Message,
+    RequestEnvelope,
+    Sha256,
+)
+from py_core.bridge.plan_messages import (
+    ExportedFile,
+    PlanRecordAsked,
+    ReceiptExportAsked,
+    RecordShown,
+)
 from py_core.compiler.plan import Plan
 
 PROTOCOL_VERSION = 1
-LARGEST_PAGE_INTEGER = 2**53 - 1
-LARGEST_TOP_K = 1024
 UNREADABLE_ID = 0
 """Id of the reply to a message whose own id could not be read; the page counts from 1."""
-
-RequestId = Annotated[int, Field(ge=1, le=LARGEST_PAGE_INTEGER)]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-class Message(BaseModel):
-    """Frozen, strict, and closed to fields it does not know."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
-
-class RequestEnvelope(Message):
-    """What every message from the page carries."""
-
-    v: Literal[1]
-    id: RequestId
-
-
-class AnswerEnvelope(Message):
-    """What every message to the page carries: the id of its request."""
-
-    v: Literal[1] = 1
-    id: int
 
 
 class Nothing(Message):
     """A payload without fields."""
-
-
-class GenerationSettings(Message):
-    """How the answer is drawn; temperature 0 is greedy."""
-
-    temperature: float = Field(default=0.0, ge=0.0, le=10.0, allow_inf_nan=False)
-    top_k: int = Field(default=40, ge=1, le=LARGEST_TOP_K)
-    top_p: float = Field(default=1.0, gt=0.0, le=1.0, allow_inf_nan=False)
-    max_tokens: int = Field(default=256, ge=1, le=1_000_000)
-    seed: int = Field(default=1, ge=0, le=LARGEST_PAGE_INTEGER)
 
 
 class ModelLoadPayload(Message):
@@ -70,14 +48,6 @@ class ModelLoadPayload(Message):
     sha256: Sha256
     op_set: Literal["auto", "numpy", "simd"] = "auto"
     format: Literal["slm", "gguf"] = "slm"
-
-
-class ChatSendPayload(Message):
-    """One user message. An empty system text means: the template's own default."""
-
-    text: str
-    system: str = ""
-    settings: GenerationSettings = GenerationSettings()
 
 
 class CancelPayload(Message):
@@ -129,7 +99,14 @@ class RuntimeFactsAsked(RequestEnvelope):
 
 
 PageRequest = Annotated[
-    ModelLoad | ModelFree | ChatSend | ChatReset | Cancel | RuntimeFactsAsked,
+    ModelLoad
+    | ModelFree
+    | ChatSend
+    | ChatReset
+    | PlanRecordAsked
+    | ReceiptExportAsked
+    | Cancel
+    | RuntimeFactsAsked,
     Field(discriminator="kind"),
 ]
 
@@ -216,7 +193,16 @@ class RuntimeFacts(Message):
     model: ModelFacts | None
 
 
-ReplyValue = ModelFacts | ModelFreed | TurnResult | ContextReset | CancelOutcome | RuntimeFacts
+ReplyValue = (
+    ModelFacts
+    | ModelFreed
+    | TurnResult
+    | ContextReset
+    | RecordShown
+    | ExportedFile
+    | CancelOutcome
+    | RuntimeFacts
+)
 
 
 class ProgressData(Message):
@@ -305,7 +291,16 @@ class ErrorReply(AnswerEnvelope):
 
 
 REQUEST_KINDS = frozenset(
-    {"model.load", "model.free", "chat.send", "chat.reset", "cancel", "runtime.facts"}
+    {
+        "model.load",
+        "model.free",
+        "chat.send",
+        "chat.reset",
+        "plan.record",
+        "receipt.export",
+        "cancel",
+        "runtime.facts",
+    }
 )
 _PAGE_REQUEST: TypeAdapter[PageRequest] = TypeAdapter(PageRequest)
 

@@ -74,6 +74,19 @@ class CompileRequest:
         return choose_row(self.capacity.context_tokens, self.policy, self.intent.task)
 
 
+def write_request_file(request: CompileRequest) -> RequestFile:
+    """Give the data of a request as a file has it; with the same model it compiles the same."""
+    return RequestFile(
+        records=request.records,
+        session=request.session,
+        capacity=request.capacity,
+        policy=request.policy,
+        scores=dict(request.scores),
+        intent=request.intent,
+        lanes=request.lanes,
+    )
+
+
 def join_request(
     file: RequestFile, counter: TokenCounter, template: PromptTemplate
 ) -> CompileRequest:

@@ -20,6 +20,9 @@ EXAMPLES = [
     errors.WrongVersionError(expected=1),
     errors.BadMessageError(field="payload.text", expected="text"),
     errors.BadRequestError(field="records[0].kind", expected="expected a known kind"),
+    errors.PlanNotKeptError(plan_hash="0" * 64, kept_plans=32),
+    errors.RecordNotFoundError(record_id="turn-9-user"),
+    errors.RecordWithheldError(record_id="m1", reason="tombstoned"),
     errors.ModelFileError("Bad magic.", reason="invalid_magic", number=4, field="magic", offset=0),
     errors.InvariantError(what="two is three"),
 ]

@@ -3,18 +3,23 @@
  * Nothing imports this file.
  */
 
+import { Attachments } from './attachments.js';
 import { CodedError } from './coded_error.js';
 import { Conversation } from './conversation.js';
 import { part } from './dom.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
+import { PlanDesk } from './plan_desk.js';
+import { saveFile } from './save_file.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
+import { attachView } from './views/attach.js';
 import { composerView } from './views/composer.js';
 import { factsView } from './views/facts.js';
 import { modelsView } from './views/models.js';
 import { noticesView } from './views/notices.js';
 import { planView } from './views/plan.js';
+import { planDialogView } from './views/plan_dialog.js';
 import { settingsView } from './views/settings.js';
 import { statusView } from './views/status.js';
 import { transcriptView } from './views/transcript.js';
@@ -64,17 +69,27 @@ function start() {
   const worker = new WorkerClient(makeWorker, listener);
   const models = new ModelLoading(store, worker);
   const chat = new Conversation(store, worker);
+  const copyText = (/** @type {string} */ text) => navigator.clipboard.writeText(text);
+  const plans = new PlanDesk(store, worker, { saveFile, copyText });
   const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));
 
   statusView(document.body, store);
   welcomeView(view('welcome'), store);
   modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
-  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement));
+  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), plans);
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
   noticesView(view('notices'), store, { restart, reload: () => location.reload() });
   settingsView(view('settings'), store);
   factsView(view('facts'), store);
   planView(view('plan'), store);
+  planDialogView(
+    /** @type {HTMLDialogElement} */ (view('plan-dialog')),
+    part(document, 'plan-open', HTMLButtonElement),
+    store,
+    plans,
+  );
+  const attachDialog = /** @type {HTMLDialogElement} */ (view('attach'));
+  attachView(attachDialog, view('composer'), store, new Attachments(store));
   bindPanel();
   models.refreshShelf();
   afterUnpacking(store, () => keepForOffline(store));

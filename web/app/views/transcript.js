@@ -19,10 +19,15 @@ const ENDINGS = Object.freeze({
  * @param {HTMLElement} root
  * @param {Store} store
  * @param {HTMLElement} scroller the element that scrolls around it
+ * @param {{open: (message: number) => void}} plans opens the plan of an answer
  */
-export function transcriptView(root, store, scroller) {
+export function transcriptView(root, store, scroller, plans) {
   /** @type {Map<number, {element: HTMLElement, drawn: ChatMessage}>} */
   const shown = new Map();
+  root.addEventListener('click', ({ target }) => {
+    if (target instanceof HTMLElement && target.dataset.answer)
+      plans.open(Number(target.dataset.answer));
+  });
   store.watch(['messages'], ({ messages }) => {
     const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
     const has_new = messages.some((message) => !shown.has(message.id));
@@ -78,11 +83,27 @@ function fill(element, message) {
   }
   extend(part(element, 'text', HTMLElement), message.text);
   element.dataset.forgotten = String(message.is_forgotten);
-  if (message.role === 'user') return;
+  if (message.role === 'user') {
+    showAttached(element, message.attachments);
+    return;
+  }
+  const plan = part(element, 'plan', HTMLButtonElement);
+  plan.hidden = message.plan === null;
+  plan.dataset.answer = String(message.id);
   element.setAttribute('aria-busy', String(message.is_streaming));
   const outcome = part(element, 'outcome', HTMLElement);
   outcome.hidden = message.result === null;
   outcome.textContent = message.result ? describe(message.result) : '';
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {readonly string[]} names
+ */
+function showAttached(element, names) {
+  const attached = part(element, 'attached', HTMLElement);
+  attached.hidden = names.length === 0;
+  attached.textContent = `Attached as quoted data: ${names.join(', ')}`;
 }
 
 /**
