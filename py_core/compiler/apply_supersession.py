@@ -113,6 +113,8 @@ def _apply_retractions(scene: _Scene) -> None:
         ids = [record.record_id, record.payload.target_id]
         if target is None:
             _note_missing(scene, "unknown_older", ids)
+        elif isinstance(target.record, Tombstone):
+            scene.note("protected_target", ids, "a deletion cannot be taken back; ignored")
         elif outranks(target.ranked_tier, Tier.EARLIER_USER) and not target.is_acting:
             scene.note("outranked_link", ids, "a retraction reaches tier 4 and below; ignored")
         else:
@@ -123,6 +125,8 @@ def _apply_links(scene: _Scene) -> frozenset[tuple[str, str]]:
     """Remove the older ends of all links that hold, and give these links."""
     claims: set[tuple[str, str]] = set()
     for candidate in scene.by_id.values():
+        if scene.gone.get(candidate.record_id, (None, ()))[0] is Reason.RETRACTED:
+            continue
         if isinstance(candidate.record, SupersessionLink):
             claims.add((candidate.record.payload.newer_id, candidate.record.payload.older_id))
         elif not isinstance(candidate.record, Tombstone):

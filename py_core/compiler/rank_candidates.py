@@ -88,7 +88,12 @@ def _fold(draft: Draft, row: PolicyRow) -> Draft:
         key=lambda found: (int(found.ranked_tier), found.lane is not Lane.STATUS, _order(found)),
     )
     exact = find_exact(foldable)
-    singles = [candidate for candidate in foldable if candidate.record_id not in exact]
+    # Only memory repeats itself in other words; two policies or two pasted texts may differ in one.
+    singles = [
+        candidate
+        for candidate in foldable
+        if isinstance(candidate.record, MEMORY_KINDS) and candidate.record_id not in exact
+    ]
     near = find_near(singles, row.duplicate_jaccard_ppm, row.duplicate_looks)
     owners = {suppressed: near.get(owner, owner) for suppressed, owner in exact.items()} | near
     reasons = {
