@@ -54,6 +54,9 @@ class KernelMemory(Protocol):
     def stop_seats(self) -> object:
         """End those threads at once."""
 
+    def close(self) -> object:
+        """End the threads and stop counting the memory as used."""
+
 
 class SharedMemoryPort:
     """The module among threads; this one has seat 0."""
@@ -148,8 +151,9 @@ class SharedMemoryPort:
 
     def close(self) -> None:
         """End the threads and let go of the memory."""
-        self.dismiss_team()
+        self._team_seats = 1
         self._functions.clear()
+        self._memory.close()
 
     def _grow(self, missing: int) -> int:
         if not self._memory.grow(-(-missing // _PAGE)):

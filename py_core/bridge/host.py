@@ -22,7 +22,7 @@ class Host(Protocol):
         """Give the event loop one turn, so that a waiting message is delivered."""
 
     def heap_bytes(self) -> int:
-        """The size of the memory that Python lives in."""
+        """The size of the memory that Python lives in, and of those that kernels share."""
 
     def kernel_on_python_memory(self, module: bytes, /) -> object | None:
         """Instantiate a kernel module on the memory that Python lives in; give its exports.

@@ -5,7 +5,7 @@
  */
 
 import { databaseDelete, databaseGet, databaseList, databasePut } from './indexeddb.js';
-import { openOnPythonMemory, openOnSharedMemory } from './kernel_threads.js';
+import { countSharedBytes, openOnPythonMemory, openOnSharedMemory } from './kernel_threads.js';
 import { makePause } from './pause.js';
 import { sha256 } from './sha256.js';
 
@@ -27,7 +27,7 @@ export function makeHost({ post, bytes, keepConverted, pythonHeap, pythonMemory 
     post,
     now_ms: () => performance.now(),
     pause: makePause(),
-    heap_bytes: () => pythonHeap().byteLength,
+    heap_bytes: () => pythonHeap().byteLength + countSharedBytes(),
     kernel_on_python_memory: (/** @type {PythonBuffer} */ module) =>
       openOnPythonMemory(module, pythonMemory()),
     kernel_on_shared_memory: (/** @type {PythonBuffer} */ module) =>

@@ -13,6 +13,14 @@ const FIRST_PAGES = 64;
 /** A module names 65535 pages as the most; a device may refuse to set so much apart. */
 const MOST_PAGES = Object.freeze([65535, 32768, 16384]);
 
+/** @type {Set<KernelMemory>} */
+const openMemories = new Set();
+
+/** @returns {number} the bytes of all shared memories in use */
+export function countSharedBytes() {
+  return [...openMemories].reduce((sum, memory) => sum + memory.byte_length(), 0);
+}
+
 /**
  * The module's functions on Python's memory; undefined where that memory cannot be had.
  * @param {PythonBuffer} module
@@ -64,6 +72,7 @@ class KernelMemory {
     this.#memory = memory;
     this.#pythonHeap = pythonHeap;
     this.exports = instantiate(module, memory);
+    openMemories.add(this);
     this.seats = navigator.hardwareConcurrency;
   }
 
@@ -131,6 +140,12 @@ class KernelMemory {
 
   stop_seats() {
     for (const thread of this.#threads.splice(0)) thread.terminate();
+  }
+
+  /** Ends the threads; the memory goes when Python lets go of this object. */
+  close() {
+    this.stop_seats();
+    openMemories.delete(this);
   }
 
   /**

@@ -1,5 +1,6 @@
 """Looking into a plan: records behind rows, files that verify, what is not shown."""
 
+import hashlib
 import json
 
 import pytest
@@ -200,4 +201,5 @@ def count_with(content):
     file = open_model(BytesSource(content))
     tokenizer = load_tokenizer(file.tokenizer_section, file.manifest)
     counter = ModelTokenCounter(tokenizer, cuts_words=cuts_words(tokenizer, file.manifest))
-    return ModelCounting(counter, read_template(file.manifest))
+    identity = hashlib.sha256(content).hexdigest()
+    return ModelCounting(counter, read_template(file.manifest), file.config.max_context, identity)
