@@ -54,6 +54,19 @@ class Document:
         return sha256_hex("\x1f".join(parts).encode("utf-8", "surrogatepass"))
 
 
+_MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
+
+
+def write_date(time: datetime) -> str:
+    """Write a date in words, so that a question about "8 May 2023" meets it.
+
+    Month names are spelt here: the platform's own follow its language.
+    """
+    return f"{time.day} {_MONTHS[time.month - 1]} {time.year}"
+
+
 def read_document(record: Record) -> Document:
     """Give a record's document.
 

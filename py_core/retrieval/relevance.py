@@ -2,11 +2,11 @@
 
 Takes an index, maybe vectors, and a query; gives the best documents with the parts of their score.
 Scores of words and vectors are scaled to their largest and added, a turn gets half of its better
-neighbour's and a part of its thread's. Relevance only: never authority, never a decision.
-Does not know records, budgets or how a query was made.
+neighbour's and a part of its thread's. A second hop looks for what the first hits speak of.
+Relevance only: never authority, never a decision. Does not know records or budgets.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kernels.arrays import F64
@@ -25,6 +25,7 @@ from kernels.similarity import (
     view_numbers,
     view_postings,
 )
+from py_core.retrieval.second_hop import list_followed_terms
 from py_core.retrieval.settings import RelevanceSettings
 from py_core.retrieval.terms import EXACT_MARK
 from py_core.retrieval.text_index import TextIndex
@@ -62,6 +63,7 @@ class Relevance:
     author_ppm: int
     time_ppm: int
     exact_ppm: int
+    hop_ppm: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,22 @@ class Findings:
     coverage_ppm: int
     """Share of the question's weight of words that the best document holds."""
 
+    followed: tuple[str, ...] = ()
+    """Terms that the second hop looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
+    """The final scores, the first round's, the second hop's, and the largest final one."""
+
+    final: F64
+    first: "_FirstRound"
+    hop: F64
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstRound:
     total: F64
     lexical: F64
     semantic: F64
@@ -86,7 +101,12 @@ class _Parts:
 
 
 def find_relevant(
-    index: TextIndex, query: Query, settings: RelevanceSettings, *, vectors: F64 | None = None
+    index: TextIndex,
+    query: Query,
+    settings: RelevanceSettings,
+    *,
+    vectors: F64 | None = None,
+    read_text: Callable[[str], str] | None = None,
 ) -> Findings:
     """Score every document and give the best.
 
@@ -95,50 +115,81 @@ def find_relevant(
         query: What is looked for.
         settings: Shares and limits.
         vectors: Similarity of each document number to the question [N]; none without an embedder.
+        read_text: Gives a document's text by id; without it there is no second hop.
     """
     if not len(index):
         return Findings((), 0)
-    lengths = view_numbers(memoryview(index.lengths))
-    terms = [_view(index, term) for term in query.terms if term in index.postings]
+    alive = view_numbers(memoryview(index.lengths)) > 0
+    words = _score_words(index, query.terms, settings)
+    parts = _add_parts(index, query, settings, words, vectors)
+    total = scale_to_largest(parts.total * alive)
+    followed: tuple[str, ...] = ()
+    hop = total * 0.0
+    if read_text is not None and settings.hop_share:
+        first = [_name(index, int(n)) for n in pick_best(total, settings.hop_hits)]
+        values = [float(total[n]) for n in pick_best(total, settings.hop_hits)]
+        followed = list_followed_terms(
+            index, query.terms, [(read_text(i), v) for i, v in zip(first, values, strict=True)],
+            settings.hop_terms,
+        )
+        hop = settings.hop_share * _hop(index, followed, settings)
+    final = (total + hop) * alive
+    best = pick_best(final, settings.candidates)
+    largest = float(final[best[0]]) if len(best) else 1.0
+    shown = _Parts(final, parts, hop, largest)
+    hits = tuple(_describe(index, int(number), shown) for number in best)
+    coverage = _count_coverage(index, query.terms, float(words.scores.max()), settings)
+    return Findings(hits, coverage, followed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    terms: Sequence[TermPostings]
+    weights: TermWeights
+    scores: F64
+
+
+def _score_words(index: TextIndex, terms: Sequence[str], settings: RelevanceSettings) -> _Words:
+    known = [_view(index, term) for term in terms if term in index.postings]
     weights = TermWeights(settings.saturation, settings.length_share)
-    words = score_terms(terms, lengths, weights)
-    parts = _add_parts(index, query, settings, (terms, weights, words), vectors)
-    best = pick_best(parts.total * (lengths > 0), settings.candidates)
-    largest = float(parts.total[best[0]]) if len(best) else 1.0
-    hits = tuple(_describe(index, int(number), parts, largest) for number in best)
-    return Findings(hits, _count_coverage(index, query.terms, float(words.max()), settings))
+    lengths = view_numbers(memoryview(index.lengths))
+    return _Words(known, weights, score_terms(known, lengths, weights))
+
+
+def _hop(index: TextIndex, followed: Sequence[str], settings: RelevanceSettings) -> F64:
+    """Score the followed terms, with the neighbours and without threads: scaled to 1."""
+    base = scale_to_largest(_score_words(index, followed, settings).scores)
+    return scale_to_largest(base + _lift(index, base, settings))
+
+
+def _lift(index: TextIndex, base: F64, settings: RelevanceSettings) -> F64:
+    previous = view_numbers(memoryview(index.places.previous))
+    following = view_numbers(memoryview(index.places.following))
+    return settings.neighbour_share * better_neighbour(base, previous, following)
 
 
 def _add_parts(
     index: TextIndex,
     query: Query,
     settings: RelevanceSettings,
-    scored: tuple[Sequence[TermPostings], TermWeights, F64],
+    words: _Words,
     vectors: F64 | None,
-) -> _Parts:
-    terms, weights, words = scored
-    places = index.places
-    lengths = view_numbers(memoryview(index.lengths))
-    groups = view_numbers(memoryview(places.groups))
-    lexical = scale_to_largest(words)
+) -> _FirstRound:
+    lexical = scale_to_largest(words.scores)
     thread_share = settings.thread_share
     base, semantic = lexical, lexical
     if vectors is not None:
         semantic = scale_to_largest(vectors.clip(0.0))
         base = (1 - settings.semantic_share) * lexical + settings.semantic_share * semantic
         thread_share = settings.thread_share_with_vectors
-    previous = view_numbers(memoryview(places.previous))
-    following = view_numbers(memoryview(places.following))
-    neighbour = settings.neighbour_share * better_neighbour(base, previous, following)
-    gathered, group_lengths = gather_groups(terms, groups, lengths)
-    threads = scale_to_largest(score_terms(gathered, group_lengths, weights))
-    thread = thread_share * spread_groups(threads, groups)
-    exact = settings.exact_share * _share_exact(index, query.exact, base)
+    neighbour = _lift(index, base, settings)
+    thread = thread_share * _score_threads(index, words)
     found = base + neighbour + thread
-    largest = float(found.max()) if len(found) else 0.0
+    largest = float(found.max())
+    exact = settings.exact_share * largest * _share_exact(index, query.exact, base)
     author = settings.author_share * largest * _match_authors(index, query.authors, base)
     time = settings.time_share * largest * _match_times(index, query.times, base)
-    return _Parts(
+    return _FirstRound(
         total=found + exact + author + time,
         lexical=lexical,
         semantic=semantic,
@@ -148,6 +199,15 @@ def _add_parts(
         time=time,
         exact=exact,
     )
+
+
+def _score_threads(index: TextIndex, words: _Words) -> F64:
+    """Give each document the score of its thread as one long text, the best thread 1."""
+    groups = view_numbers(memoryview(index.places.groups))
+    lengths = view_numbers(memoryview(index.lengths))
+    gathered, group_lengths = gather_groups(words.terms, groups, lengths)
+    scores = scale_to_largest(score_terms(gathered, group_lengths, words.weights))
+    return spread_groups(scores, groups)
 
 
 def _view(index: TextIndex, term: str) -> TermPostings:
@@ -193,22 +253,29 @@ def _count_coverage(
     return min(PPM, round(PPM * best / possible)) if possible > 0 else 0
 
 
-def _describe(index: TextIndex, number: int, parts: _Parts, largest: float) -> Relevance:
+def _name(index: TextIndex, number: int) -> str:
     entry = index.entries[number]
-    if entry is None:  # pragma: no cover - lengths of 0 keep such numbers out of `best`
+    if entry is None:
         raise LookupError(number)
+    return entry.document_id
 
-    def ppm(values: F64, scale: float = 1.0) -> int:
+
+def _describe(index: TextIndex, number: int, parts: _Parts) -> Relevance:
+    first = parts.first
+    largest = max(float(first.total.max()), 1e-9)
+
+    def ppm(values: F64, scale: float) -> int:
         return min(PPM, round(PPM * float(values[number]) / scale))
 
     return Relevance(
-        document_id=entry.document_id,
-        total_ppm=ppm(parts.total, largest),
-        lexical_ppm=ppm(parts.lexical),
-        semantic_ppm=ppm(parts.semantic),
-        neighbour_ppm=ppm(parts.neighbour),
-        thread_ppm=ppm(parts.thread),
-        author_ppm=ppm(parts.author, largest),
-        time_ppm=ppm(parts.time, largest),
-        exact_ppm=ppm(parts.exact),
+        document_id=_name(index, number),
+        total_ppm=ppm(parts.final, parts.largest),
+        lexical_ppm=ppm(first.lexical, 1.0),
+        semantic_ppm=ppm(first.semantic, 1.0),
+        neighbour_ppm=ppm(first.neighbour, largest),
+        thread_ppm=ppm(first.thread, largest),
+        author_ppm=ppm(first.author, largest),
+        time_ppm=ppm(first.time, largest),
+        exact_ppm=ppm(first.exact, largest),
+        hop_ppm=ppm(parts.hop, parts.largest),
     )

@@ -24,6 +24,9 @@ class RelevanceSettings:
         author_share: What a turn gets whose author the question names.
         time_share: What a record gets from the time that the question names.
         exact_share: What a record gets that holds every exact string of the question.
+        hop_share: Part of the second hop's score, at most.
+        hop_hits: First hits whose terms the second hop follows.
+        hop_terms: How many terms it follows.
         candidates: How many records go on to the compiler.
     """
 
@@ -36,4 +39,7 @@ class RelevanceSettings:
     author_share: float = 0.2
     time_share: float = 0.3
     exact_share: float = 0.5
+    hop_share: float = 0.3
+    hop_hits: int = 10
+    hop_terms: int = 20
     candidates: int = 200

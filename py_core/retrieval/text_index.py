@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from py_core.retrieval.document import NO_THREAD, Document
+from py_core.retrieval.document import NO_THREAD, Document, write_date
 from py_core.retrieval.terms import list_exact_terms, list_terms
 
 NOBODY = -1
@@ -77,6 +77,7 @@ class TextIndex:
             return False
         self.discard(document.document_id)
         counts = Counter(list_terms(document.text))
+        counts.update(list_terms(f"{document.author} {write_date(document.observed)}"))
         length = sum(counts.values())
         counts.update(list_exact_terms(document.text))
         entry = Entry(
