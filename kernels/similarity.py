@@ -86,6 +86,14 @@ def score_terms(terms: Sequence[TermPostings], lengths: I32, weights: TermWeight
     return scores
 
 
+def cover_terms(terms: Sequence[TermPostings], worths: Sequence[float], size: int) -> F64:
+    """Add up what the terms that a text holds are worth, however often it holds them: [N]."""
+    covered = np.zeros(size)
+    for term, worth in zip(terms, worths, strict=True):
+        covered[term.texts] += worth
+    return covered
+
+
 def find_rarity(holders: int, population: int) -> float:
     """Give what a term is worth that `holders` of `population` texts hold."""
     return round(math.log1p((population - holders + 0.5) / (holders + 0.5)), 9)
@@ -170,6 +178,26 @@ def match_ranges(values: Buffer, ranges: Sequence[tuple[int, int]]) -> F64:
     for start, stop in ranges:
         inside |= (numbers >= start) & (numbers < stop)
     return inside.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorScores:
+    """Cosine of each text with the question [N], and which texts have a vector at all [N]."""
+
+    cosines: F64
+    known: npt.NDArray[np.bool_]
+
+    @property
+    def largest(self) -> float:
+        """The best cosine, 0 without any."""
+        return float(self.cosines.max()) if len(self.cosines) else 0.0
+
+
+def fill_unknown(vectors: VectorScores, stand_in: F64) -> F64:
+    """Scale cosines to their largest; texts without a vector get the stand-in: [N]."""
+    scaled = scale_to_largest(vectors.cosines.clip(0.0))
+    filled: F64 = np.where(vectors.known, scaled, stand_in)
+    return filled
 
 
 def pick_best(scores: F64, most: int) -> I32:

@@ -13,7 +13,10 @@ from kernels.arrays import F64
 from kernels.similarity import (
     TermPostings,
     TermWeights,
+    VectorScores,
     better_neighbour,
+    cover_terms,
+    fill_unknown,
     find_rarity,
     gather_groups,
     match_numbers,
@@ -31,6 +34,7 @@ from py_core.retrieval.terms import EXACT_MARK
 from py_core.retrieval.text_index import TextIndex
 
 PPM = 1_000_000
+SMALLEST_POPULATION = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,9 @@ class Findings:
     coverage_ppm: int
     """Share of the question's weight of words that the best document holds."""
 
+    cosine_ppm: int | None
+    """The best cosine; none without an embedder."""
+
     followed: tuple[str, ...] = ()
     """Terms that the second hop looked for."""
 
@@ -105,7 +112,7 @@ def find_relevant(
     query: Query,
     settings: RelevanceSettings,
     *,
-    vectors: F64 | None = None,
+    vectors: VectorScores | None = None,
     read_text: Callable[[str], str] | None = None,
 ) -> Findings:
     """Score every document and give the best.
@@ -114,11 +121,11 @@ def find_relevant(
         index: The documents.
         query: What is looked for.
         settings: Shares and limits.
-        vectors: Similarity of each document number to the question [N]; none without an embedder.
+        vectors: Cosine of each document number with the question; none without an embedder.
         read_text: Gives a document's text by id; without it there is no second hop.
     """
     if not len(index):
-        return Findings((), 0)
+        return Findings((), 0, None)
     alive = view_numbers(memoryview(index.lengths)) > 0
     words = _score_words(index, query.terms, settings)
     parts = _add_parts(index, query, settings, words, vectors)
@@ -138,8 +145,9 @@ def find_relevant(
     largest = float(final[best[0]]) if len(best) else 1.0
     shown = _Parts(final, parts, hop, largest)
     hits = tuple(_describe(index, int(number), shown) for number in best)
-    coverage = _count_coverage(index, query.terms, float(words.scores.max()), settings)
-    return Findings(hits, coverage, followed)
+    coverage = _count_coverage(index, query.terms, words)
+    cosine = None if vectors is None else max(0, round(PPM * vectors.largest))
+    return Findings(hits, coverage, cosine, followed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +181,13 @@ def _add_parts(
     query: Query,
     settings: RelevanceSettings,
     words: _Words,
-    vectors: F64 | None,
+    vectors: VectorScores | None,
 ) -> _FirstRound:
     lexical = scale_to_largest(words.scores)
     thread_share = settings.thread_share
     base, semantic = lexical, lexical
     if vectors is not None:
-        semantic = scale_to_largest(vectors.clip(0.0))
+        semantic = fill_unknown(vectors, lexical)
         base = (1 - settings.semantic_share) * lexical + settings.semantic_share * semantic
         thread_share = settings.thread_share_with_vectors
     neighbour = _lift(index, base, settings)
@@ -241,16 +249,23 @@ def _match_times(index: TextIndex, times: Sequence[tuple[int, int]], like: F64) 
     return match_ranges(memoryview(index.places.observed_seconds), times)
 
 
-def _count_coverage(
-    index: TextIndex, terms: Sequence[str], best: float, settings: RelevanceSettings
-) -> int:
-    """Compare the best score with that of a text that would hold every word of the question."""
-    population = len(index)
-    possible = sum(
-        find_rarity(len(index.postings[term].documents) if term in index.postings else 0, population)
-        for term in terms
-    ) * (settings.saturation + 1)
-    return min(PPM, round(PPM * best / possible)) if possible > 0 else 0
+def _count_coverage(index: TextIndex, terms: Sequence[str], words: _Words) -> int:
+    """Give the largest share of the question's weight of words that one document holds.
+
+    A small store counts as one of `SMALLEST_POPULATION`: in a store of two records every word is
+    frequent, and that says nothing about the question.
+    """
+    population = max(len(index), SMALLEST_POPULATION)
+
+    def worth(term: str) -> float:
+        posting = index.postings.get(term)
+        return find_rarity(0 if posting is None else len(posting.documents), population)
+
+    possible = sum(worth(term) for term in terms)
+    known = [worth(term) for term in terms if term in index.postings]
+    covered = cover_terms(words.terms, known, len(index.lengths))
+    alive = view_numbers(memoryview(index.lengths)) > 0
+    return round(PPM * float((covered * alive).max()) / possible) if possible > 0 else 0
 
 
 def _name(index: TextIndex, number: int) -> str:

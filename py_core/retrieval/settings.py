@@ -39,7 +39,7 @@ class RelevanceSettings:
     author_share: float = 0.2
     time_share: float = 0.3
     exact_share: float = 0.5
-    hop_share: float = 0.3
+    hop_share: float = 0.25
     hop_hits: int = 10
     hop_terms: int = 20
     candidates: int = 200

@@ -46,7 +46,7 @@ class TextIndex:
         self.lengths = array("i")
         self.postings: dict[str, Posting] = {}
         self._numbers: dict[str, int] = {}
-        self._places: _Places | None = None
+        self._places: Places | None = None
 
     def __len__(self) -> int:
         """Count the documents."""
@@ -114,8 +114,33 @@ class TextIndex:
             changed += self.discard(document_id)
         return changed
 
+    @classmethod
+    def restore(
+        cls, entries: list[Entry | None], lengths: "array[int]", postings: dict[str, Posting]
+    ) -> "TextIndex":
+        """Put an index together again.
+
+        Raises:
+            ValueError: the parts do not belong together.
+        """
+        index = cls()
+        size = len(entries)
+        if len(lengths) != size:
+            raise ValueError(size)
+        for posting in postings.values():
+            numbers = posting.documents
+            if len(numbers) != len(posting.counts) or (
+                numbers and not 0 <= min(numbers) <= max(numbers) < size
+            ):
+                raise ValueError(len(numbers))
+        index.entries, index.lengths, index.postings = entries, lengths, postings
+        index._numbers = {
+            entry.document_id: number for number, entry in enumerate(entries) if entry is not None
+        }
+        return index
+
     @property
-    def places(self) -> "_Places":
+    def places(self) -> "Places":
         """Threads, neighbours, authors and times by document number."""
         if self._places is None:
             self._places = _find_places(self.entries)
@@ -155,7 +180,7 @@ class TextIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class Places:
     """By document number; -1 where there is none."""
 
     groups: "array[int]"
@@ -175,7 +200,7 @@ def _keep(posting: Posting, renamed: dict[int, int]) -> Posting:
     return kept
 
 
-def _find_places(entries: list[Entry | None]) -> _Places:
+def _find_places(entries: list[Entry | None]) -> Places:
     size = len(entries)
     groups, previous, following = (array("i", [NOBODY]) * size for _ in range(3))
     authors = array("i", [NOBODY]) * size
@@ -197,4 +222,4 @@ def _find_places(entries: list[Entry | None]) -> _Places:
             groups[number] = group
             previous[number] = ordered[place - 1] if place else NOBODY
             following[number] = ordered[place + 1] if place + 1 < len(ordered) else NOBODY
-    return _Places(groups, previous, following, authors, observed, author_numbers)
+    return Places(groups, previous, following, authors, observed, author_numbers)
