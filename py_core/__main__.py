@@ -5,6 +5,7 @@ with one line on standard error. Only this module opens files and model files.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from kernels.byte_source import FileSource
 from kernels.errors import KernelError
 from kernels.slm_file import open_model
 from kernels.tokenizer import load_tokenizer
-from py_core.chat.loaded_model import read_template
+from py_core.chat.loaded_model import cuts_words, read_template
 from py_core.chat.token_counter import ModelTokenCounter
 from py_core.commands.answer import BAD_INPUT, DONE, Answer
 from py_core.commands.compile_command import compile_command
@@ -23,7 +24,10 @@ from py_core.commands.verify_command import verify_command
 
 
 class _FileRefusedError(Exception):
-    """A file could not be read; the text is the one line to print."""
+    """A file could not be read."""
+
+    def __init__(self, *, path: Path, why: str) -> None:
+        super().__init__(f"{path}: {why}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,10 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         answer = _run(options)
     except _FileRefusedError as error:
         answer = Answer(BAD_INPUT, "", f"{error}\n")
-    # Bytes, so that the output does not depend on the locale.
-    sys.stdout.buffer.write(answer.output.encode("utf-8"))
-    sys.stdout.flush()
     sys.stderr.write(answer.complaint.encode("ascii", "backslashreplace").decode())
+    try:
+        # Bytes, so that the output does not depend on the locale.
+        sys.stdout.buffer.write(answer.output.encode("utf-8"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough; what is left must not be written at exit either.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     return answer.code
 
 
@@ -74,7 +82,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise _FileRefusedError(f"{path}: file: {error.strerror}.") from error
+        raise _FileRefusedError(path=path, why=f"file: {error.strerror}.") from error
 
 
 def _open_model(path: Path | None) -> ModelCounting | None:
@@ -85,10 +93,11 @@ def _open_model(path: Path | None) -> ModelCounting | None:
             file = open_model(source)
             tokenizer = load_tokenizer(file.tokenizer_section, file.manifest)
     except OSError as error:
-        raise _FileRefusedError(f"{path}: file: {error.strerror}.") from error
+        raise _FileRefusedError(path=path, why=f"file: {error.strerror}.") from error
     except KernelError as error:
-        raise _FileRefusedError(f"{path}: {error.field}: {error}") from error
-    return ModelCounting(ModelTokenCounter(tokenizer), read_template(file.manifest))
+        raise _FileRefusedError(path=path, why=f"{error.field}: {error}") from error
+    counter = ModelTokenCounter(tokenizer, cuts_words=cuts_words(tokenizer, file.manifest))
+    return ModelCounting(counter, read_template(file.manifest))
 
 
 def _write_schemas(folder: Path) -> Answer:

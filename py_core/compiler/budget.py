@@ -76,7 +76,8 @@ def divide(
     capacity: Capacity,
     row: PolicyRow,
     *,
-    fixed_tokens: int,
+    core_tokens: int,
+    notice_tokens: int,
     verified_tokens: int,
     history_demand_tokens: int,
 ) -> Parts:
@@ -87,18 +88,24 @@ def divide(
     Args:
         capacity: what the model offers.
         row: shares and guard.
-        fixed_tokens: the core and the notice of the boundary mark.
+        core_tokens: tiers 1 and 2 with their frames.
+        notice_tokens: the notice of the boundary mark. Memory pays for it whether or not there is
+            untrusted text, so that such text cannot push anything trusted out.
         verified_tokens: what tier 3 would take.
         history_demand_tokens: what all earlier turns would take.
     """
 
     def split(context: int) -> tuple[int, int]:
         room = measure_room(capacity, row, context)
-        rest = max(0, room.allowance_tokens - fixed_tokens)
-        verified = min(verified_tokens, room.memory_share_tokens, rest)
-        history = min(room.history_share_tokens, rest - verified)
+        rest = max(0, room.allowance_tokens - core_tokens)
+        rest_for_rows = max(0, rest - notice_tokens)
+        verified = min(verified_tokens, room.memory_share_tokens, rest_for_rows)
+        # Verified rows outrank history, and memory pays for the notice out of what is left.
+        reserved = verified + min(notice_tokens, rest) if verified else 0
+        history = min(room.history_share_tokens, rest - reserved)
         used_by_history = min(history, history_demand_tokens)
-        return history, min(room.memory_share_tokens, rest - used_by_history)
+        memory = max(0, rest_for_rows - used_by_history)
+        return history, min(room.memory_share_tokens, memory)
 
     return Parts(
         history_tokens=_steady(lambda c: split(c)[0], capacity.context_tokens),

@@ -22,6 +22,9 @@ from py_core.compiler.representations import RowMaker, make_row_maker
 from py_core.compiler.request import CompileRequest
 from py_core.errors import ContextOverflowError
 
+# A message a few times too long is counted, so that the error can say how much to take away.
+_COUNTED_EXACTLY_UP_TO = 8
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -87,7 +90,8 @@ def fit_budget(draft: Draft, request: CompileRequest) -> Draft:
     parts = divide(
         request.capacity,
         request.row,
-        fixed_tokens=core_tokens + notice_tokens,
+        core_tokens=core_tokens,
+        notice_tokens=notice_tokens,
         verified_tokens=_count_verified(rows, shelf, room.memory_share_tokens),
         history_demand_tokens=_count_demand(exchanges, layout, room.history_share_tokens),
     )
@@ -111,11 +115,12 @@ class _Fitting:
 def _refuse_by_bound(draft: Draft, request: CompileRequest, room: Room) -> None:
     """Refuse what cannot fit before the exact and slow encoding of a very long text."""
     allowed, needed = room.core_limit_tokens, 0
+    hopeless = allowed * _COUNTED_EXACTLY_UP_TO
     for candidate in sorted(draft.kept, key=lambda found: int(found.ranked_tier)):
         if not is_core(candidate.ranked_tier):
             break
-        needed += request.counter.least_tokens(candidate.text, enough=allowed)
-        if needed > allowed:
+        needed += request.counter.least_tokens(candidate.text, enough=hopeless)
+        if needed > hopeless:
             tier = int(candidate.ranked_tier)
             raise ContextOverflowError(needed=needed, allowed=allowed, tier=tier, is_exact=False)
 
@@ -169,9 +174,10 @@ def _fit_history(
 
 def _chain(rows: Sequence[Candidate], shelf: _Shelf, request: CompileRequest) -> Iterator[_Row]:
     """Give rows tier by tier, the lanes of a tier woven; the first of a block carries its frame."""
-    tiers: dict[Tier, dict[str, list[Candidate]]] = {}
-    for row in rows:
-        tiers.setdefault(row.ranked_tier, {}).setdefault(row.lane.value, []).append(row)
+    tiers: dict[Tier, dict[str, list[tuple[int, Candidate]]]] = {}
+    for rank, row in enumerate(rows):
+        lanes_of_tier = tiers.setdefault(row.ranked_tier, {})
+        lanes_of_tier.setdefault(row.lane.value, []).append((rank, row))
     shares = {lane.value: share for lane, share in request.row.lane_shares.items()}
     opened: set[bool] = set()
     for _, lanes in sorted(tiers.items()):
@@ -186,7 +192,10 @@ def _conclude(draft: Draft, request: CompileRequest, fit: _Fitting) -> Draft:
     """Put together what was chosen, why the rest was not, and the account."""
     core = [found for found in draft.kept if is_core(found.ranked_tier)]
     turns = [message for exchange in fit.history.chosen for message in exchange.messages]
+    # Chosen in the woven order, shown in the order of rank.
+    ranks = {found.record_id: rank for rank, found in enumerate(draft.kept)}
     rows = [row.candidate for row in fit.memory.chosen]
+    rows.sort(key=lambda row: ranks[row.record_id])
     kept = (*core, *turns, *rows)
     blocked = _blocked_ids(fit)
     kept_ids = {candidate.record_id for candidate in kept}

@@ -4,8 +4,8 @@ Takes items in rank order with their lane and cost, gives the longest beginning 
 that fits. Such a beginning is the only rule with that promise: whoever skips an item that does not
 fit today has to give its place back when it fits tomorrow. Does not know texts or tiers.
 
-The order weaves the lanes: the next item comes from the lane that its cost leaves with least of
-its share. Lanes that run out leave their share to the others.
+The order weaves the lanes: the next item comes from the lane that has had least of its share, the
+stronger item first where lanes have had the same. Lanes that run out leave their share to others.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,9 +29,8 @@ class _LaneQueue(Generic[Item]):
     """One lane: its items, how many are gone, and what those cost."""
 
     def __init__(
-        self, name: str, items: Sequence[Item], share: int, cost: Callable[[Item], int]
+        self, items: Sequence[tuple[int, Item]], share: int, cost: Callable[[Item], int]
     ) -> None:
-        self.name = name
         self._items = items
         self._share = max(1, share)
         self._cost = cost
@@ -43,33 +42,37 @@ class _LaneQueue(Generic[Item]):
         return self._next == len(self._items)
 
     @property
-    def finish(self) -> tuple[int, str]:
-        """Where the lane would stand after its next item; ties go by name."""
-        reached = self._taken + self._cost(self._items[self._next])
-        return reached * SHARE_SCALE // self._share, self.name
+    def turn(self) -> tuple[int, int]:
+        """How much of its share the lane has had, and the rank of its next item."""
+        return self._taken * SHARE_SCALE // self._share, self._items[self._next][0]
 
     def take(self) -> Item:
-        item = self._items[self._next]
+        _, item = self._items[self._next]
         self._taken += self._cost(item)
         self._next += 1
         return item
 
 
 def weave_lanes(
-    lanes: Mapping[str, Sequence[Item]], shares: Mapping[str, int], cost: Callable[[Item], int]
+    lanes: Mapping[str, Sequence[tuple[int, Item]]],
+    shares: Mapping[str, int],
+    cost: Callable[[Item], int],
 ) -> Iterator[Item]:
     """Merge lanes so that each gets tokens in proportion to its share.
 
     Costs are asked for lazily: an item deep in a lane is never counted for nothing.
 
+    Args:
+        lanes: items with their rank over all lanes, best first; ranks differ.
+        shares: of each lane.
+        cost: of an item in tokens.
+
     Example:
-        shares 60 and 40, items of 10 tokens: a b a a b a b a ...
+        shares 60 and 40, items of 10 tokens, a the strongest: a b a b a a b a b a
     """
-    queues = [
-        _LaneQueue(name, lanes[name], shares[name], cost) for name in sorted(lanes) if lanes[name]
-    ]
+    queues = [_LaneQueue(items, shares[name], cost) for name, items in lanes.items() if items]
     while queues:
-        first = min(queues, key=lambda queue: queue.finish)
+        first = min(queues, key=lambda queue: queue.turn)
         yield first.take()
         if first.is_empty:
             queues.remove(first)

@@ -19,6 +19,7 @@ EXAMPLES = [
     errors.UnknownKindError(kind="chat.sing"),
     errors.WrongVersionError(expected=1),
     errors.BadMessageError(field="payload.text", expected="text"),
+    errors.BadRequestError(field="records[0].kind", expected="expected a known kind"),
     errors.ModelFileError("Bad magic.", reason="invalid_magic", number=4, field="magic", offset=0),
     errors.InvariantError(what="two is three"),
 ]

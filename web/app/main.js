@@ -7,7 +7,7 @@ import { makeChatActions } from './chat_actions.js';
 import { CodedError } from './coded_error.js';
 import { part } from './dom.js';
 import { makeModelActions } from './model_actions.js';
-import { keepForOffline, update } from './offline.js';
+import { keepForOffline } from './offline.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { composerView } from './views/composer.js';
@@ -38,13 +38,30 @@ function bindPanel() {
   });
 }
 
+/**
+ * Saving the page takes the second core; until Python is unpacked, its start needs both.
+ * @param {Store} store
+ * @param {() => void} act
+ */
+function afterUnpacking(store, act) {
+  let is_done = false;
+  store.watch(['boot'], ({ boot }) => {
+    const is_unpacking =
+      boot.kind === 'booting' && ['runtime', 'packages'].includes(boot.progress.step);
+    if (is_done || is_unpacking) return;
+    is_done = true;
+    act();
+  });
+}
+
 function start() {
   const store = new Store(initialState());
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
-  const worker = new WorkerClient(
-    makeWorker,
-    bootListener(store, () => models.refreshShelf()),
-  );
+  const listener = bootListener(store, {
+    onDead: (error) => worker.restart(error),
+    onReplaced: () => models.refreshShelf(),
+  });
+  const worker = new WorkerClient(makeWorker, listener);
   const models = makeModelActions(store, worker);
   const chat = makeChatActions(store, worker);
   const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));
@@ -54,13 +71,13 @@ function start() {
   modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
   transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement));
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
-  noticesView(view('notices'), store, { restart, reload: () => location.reload(), update });
+  noticesView(view('notices'), store, { restart, reload: () => location.reload() });
   settingsView(view('settings'), store);
   factsView(view('facts'), store);
   planView(view('plan'), store);
   bindPanel();
   models.refreshShelf();
-  keepForOffline(store);
+  afterUnpacking(store, () => keepForOffline(store));
 }
 
 start();

@@ -3,14 +3,17 @@
  * Takes its own events, changes the store. Later progress cannot leave a settled state.
  */
 
+import { CodedError } from './coded_error.js';
+
 /** @typedef {import('./store.js').Store} Store */
 
 /**
  * @param {Store} store
- * @param {() => void} onReplaced called when a lost worker has been replaced by a new one
+ * @param {{onDead: (error: CodedError) => void, onReplaced: () => void}} calls `onDead` when the
+ *   worker says that Python is gone, `onReplaced` when a lost worker has been replaced
  * @returns {import('./worker_client.js').WorkerListener}
  */
-export function bootListener(store, onReplaced) {
+export function bootListener(store, { onDead, onReplaced }) {
   let started_ms = 0; // The first start counts from the page's own beginning.
   return {
     onOwnEvent(event) {
@@ -25,17 +28,19 @@ export function bootListener(store, onReplaced) {
           store.update({ boot: { kind: 'ready', took_ms: performance.now() - started_ms } });
           break;
         case 'failed':
+          if (event.data.code === 'worker_lost')
+            return onDead(new CodedError(event.data.code, event.data.message));
           store.update({
             boot: { kind: 'failed', code: event.data.code, text: event.data.message },
           });
-          store.say('error', {
+          store.say('engine', {
             code: event.data.code,
             text: event.data.message,
             action: 'restart',
           });
           break;
         case 'notice':
-          store.say('info', event.data);
+          store.say('storage', { ...event.data, level: 'info' });
           break;
       }
     },
@@ -54,7 +59,7 @@ export function bootListener(store, onReplaced) {
         ),
       });
       const text = `${error.message} It was started again; load the model to go on. The transcript is still here, the context is empty.`;
-      store.say('error', { code: 'worker_lost', text });
+      store.say('engine', { code: 'worker_lost', text });
       onReplaced();
     },
   };
