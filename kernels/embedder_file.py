@@ -39,7 +39,6 @@ MODEL_TYPE_ENCODER = 2
 SECTION: Final = struct.Struct("<4sII")
 SECTION_MAGIC = b"WPC1"
 SECTION_VERSION = 1
-_DIMENSIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +169,18 @@ def _place(
         scales = scale_bytes(dtype, shape, block) if block else 0
         scale_offset = align(offset + length) if scales else 0
         end = align(scale_offset + scales if scales else offset + length)
-        dims = (*shape, *(0,) * (_DIMENSIONS - len(shape)))
         entry = RawEntry(
-            name_hash(name), int(dtype), len(shape), *dims, offset, length, scale_offset, block
+            name_hash=name_hash(name),
+            dtype=int(dtype),
+            rank=len(shape),
+            dim_0=shape[0],
+            dim_1=shape[1] if len(shape) > 1 else 0,
+            dim_2=0,
+            dim_3=0,
+            byte_offset=offset,
+            byte_length=length,
+            scale_offset=scale_offset,
+            block_size=block,
         )
         entries.append(entry)
     return entries, end

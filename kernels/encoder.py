@@ -138,7 +138,8 @@ def gelu(rows: F32) -> F32:
 
 def _unit(vector: F32) -> F32:
     length = np.float32(np.sqrt((vector * vector).sum()))
-    return vector / length if length > 0 else vector
+    unit: F32 = vector / length if length > 0 else vector
+    return unit
 
 
 def _norm_names(config: EncoderConfig) -> list[str]:

@@ -122,7 +122,8 @@ def gather_groups(
 
 def spread_groups(group_scores: F64, groups: I32) -> F64:
     """Give each text the score of its group, 0 outside of any: [N]."""
-    return np.append(group_scores, 0.0)[groups]
+    spread: F64 = np.append(group_scores, 0.0)[groups]
+    return spread
 
 
 def scale_to_largest(scores: F64) -> F64:
@@ -163,7 +164,8 @@ def score_vectors(rows: I8, scales: F32, query: I8, query_scale: float) -> F64:
     for start in range(0, len(rows), CHUNK_ROWS):
         chunk = rows[start : start + CHUNK_ROWS].astype(np.float32)  # [rows, W]
         products[start : start + len(chunk)] = chunk @ wide
-    return products.astype(np.float64) * scales.astype(np.float64) * query_scale
+    cosines: F64 = products.astype(np.float64) * scales.astype(np.float64) * query_scale
+    return cosines
 
 
 def match_numbers(numbers: Buffer, wanted: int) -> F64:

@@ -14,7 +14,7 @@ from py_core.compiler.duplicates import find_exact, find_near
 from py_core.compiler.plan import DuplicateGroup, Reason, Routing
 from py_core.compiler.policy import PolicyRow
 from py_core.compiler.request import CompileRequest
-from py_core.compiler.scoring import count_relevance, count_score, find_score
+from py_core.compiler.scoring import count_relevance, count_worth, find_score
 from py_core.compiler.sufficiency import route_question
 from py_core.records.fields import Lane
 from py_core.records.kinds import (
@@ -41,7 +41,7 @@ def rank_candidates(draft: Draft, request: CompileRequest) -> Draft:
     row = request.row
     wanted = part(draft, "rank_candidates", lambda found: _find_reason(found, request, row))
     scored = [
-        replace(candidate, score=count_score(candidate, request, row)) for candidate in wanted.kept
+        replace(candidate, score=count_worth(candidate, request, row)) for candidate in wanted.kept
     ]
     ordered = replace(wanted, kept=tuple(sorted(scored, key=_order)))
     return _escalate(_fold(ordered, row), request, row)

@@ -13,22 +13,24 @@ from py_core.identity import sha256_hex
 from py_core.retrieval.document import Document
 
 Vector = TypeVar("Vector")
+Made = TypeVar("Made", covariant=True)
+Kept = TypeVar("Kept", contravariant=True)
 
 
-class TextEmbedder(Protocol[Vector]):
+class TextEmbedder(Protocol[Made]):
     """A loaded embedder."""
 
-    def embed_steps(self, text: str) -> Iterator[Vector]:
+    def embed_steps(self, text: str) -> Iterator[Made]:
         """Give a vector in steps; the last one is the text's."""
 
 
-class VectorShelf(Protocol[Vector]):
+class VectorShelf(Protocol[Kept]):
     """Where vectors are kept by key."""
 
     def __contains__(self, key: object) -> bool:
         """Tell whether a key has its vector."""
 
-    def put(self, key: str, vector: Vector) -> None:
+    def put(self, key: str, vector: Kept) -> None:
         """Keep a vector."""
 
 

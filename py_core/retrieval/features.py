@@ -32,7 +32,9 @@ def make_score(
     """Give the features of one record for one question."""
     is_pinned = record.record_id in intent.filters.pins
     total = LARGEST_PPM if is_pinned else relevance.total_ppm * strength_ppm // LARGEST_PPM
-    words = max(relevance.lexical_ppm, relevance.exact_ppm)
+    # Where nothing exact was asked for, relevance is all that words can say: the match of single
+    # words is part of it already, and counting it twice loses a point on LoCoMo.
+    words = relevance.exact_ppm if intent.exact else relevance.total_ppm
     return Score(
         semantic_ppm=total,
         lexical_ppm=LARGEST_PPM if is_pinned else words * strength_ppm // LARGEST_PPM,

@@ -13,7 +13,6 @@ from kernels.arrays import F64
 from kernels.similarity import (
     TermPostings,
     TermWeights,
-    VectorScores,
     better_neighbour,
     cover_terms,
     fill_unknown,
@@ -28,6 +27,7 @@ from kernels.similarity import (
     view_numbers,
     view_postings,
 )
+from kernels.similarity import VectorScores as VectorScores  # noqa: PLC0414 - exported
 from py_core.retrieval.second_hop import list_followed_terms
 from py_core.retrieval.settings import RelevanceSettings
 from py_core.retrieval.terms import EXACT_MARK
@@ -56,7 +56,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """One document's parts, in millionths of the largest."""
+    """One document's parts in millionths: of the largest total, or of their own largest."""
 
     document_id: str
     total_ppm: int
@@ -194,11 +194,11 @@ def _add_parts(
     thread = thread_share * _score_threads(index, words)
     found = base + neighbour + thread
     largest = float(found.max())
-    exact = settings.exact_share * largest * _share_exact(index, query.exact, base)
+    exact = _share_exact(index, query.exact, base)
     author = settings.author_share * largest * _match_authors(index, query.authors, base)
     time = settings.time_share * largest * _match_times(index, query.times, base)
     return _FirstRound(
-        total=found + exact + author + time,
+        total=found + settings.exact_share * largest * exact + author + time,
         lexical=lexical,
         semantic=semantic,
         neighbour=neighbour,
@@ -291,6 +291,6 @@ def _describe(index: TextIndex, number: int, parts: _Parts) -> Relevance:
         thread_ppm=ppm(first.thread, largest),
         author_ppm=ppm(first.author, largest),
         time_ppm=ppm(first.time, largest),
-        exact_ppm=ppm(first.exact, largest),
+        exact_ppm=ppm(first.exact, 1.0),
         hop_ppm=ppm(parts.hop, parts.largest),
     )

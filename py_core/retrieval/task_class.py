@@ -48,19 +48,20 @@ _SMALL_TALK = re.compile(
     _IGNORE_CASE,
 )
 _CONTINUATION = re.compile(
-    r"\b(?:continue|carry on|go on|keep going|next step|what(?:'s| is) next|where (?:were|are) we|"
-    r"pick up where|resume|current (?:task|status|state)|status of|what am i (?:working|doing)|"
-    r"what project|still (?:blocked|open))\b",
+    r"^\W*(?:please )?(?:continue|carry on|go on|keep going|resume)\b|"
+    r"\b(?:next steps?|what(?:'s| is) next|where (?:were|are) we|pick up where|"
+    r"current (?:task|status|state)|status of|what am i (?:working|doing)|what project am i|"
+    r"still (?:blocked|open))\b",
     _IGNORE_CASE,
 )
 _ARCHITECTURE = re.compile(
-    r"\b(?:architecture|design|decid(?:e|ed)|decision|trade-?offs?|approach|why did we|should we|"
-    r"convention|standard|policy|strategy|roadmap)\b",
+    r"\b(?:architecture|design (?:of|decision|choice|doc)|(?:did|have|had) we decide|we decided|"
+    r"our decision|trade-?offs?|our approach|why did we|should we|coding standard|roadmap)\b",
     _IGNORE_CASE,
 )
 _CODE = re.compile(
-    r"\b(?:error|exception|traceback|stack ?trace|bug|crash(?:es|ed)?|compile|function|class|method|"
-    r"syntax|sql|regex|refactor|unit test|import|api)\b|```|\w+\(\)",
+    r"\b(?:error|exception|traceback|stack ?trace|bug|compiler?|compiles|function|"
+    r"syntax|sql|regex|refactor|unit tests?|api|segfault)\b|```|\w+\(\)",
     _IGNORE_CASE,
 )
 _SUMMARY = re.compile(
