@@ -17,7 +17,7 @@ from kernels.arrays import F32
 from kernels.byte_source import ByteSink, ByteSource, BytesSource, read_bytes
 from kernels.dtypes import DType, StoredTensor, quantise, rows_and_columns
 from kernels.embedder_names import EncoderConfig, encoder_tensors
-from kernels.errors import ErrorCode, KernelError, kernel_error
+from kernels.errors import ErrorCode, kernel_error
 from kernels.slm_checksum import checksum_of
 from kernels.slm_layout import (
     ENTRY,
@@ -87,7 +87,9 @@ def open_embedder(source: ByteSource) -> EmbedderFile:
         max_context=raw.max_context,
         norm_epsilon=raw.rms_norm_epsilon,
     )
-    return EmbedderFile(source, config, _read_vocabulary(source, raw), _read_entries(source, raw, config))
+    return EmbedderFile(
+        source, config, _read_vocabulary(source, raw), _read_entries(source, raw, config)
+    )
 
 
 def write_embedder(
@@ -204,15 +206,15 @@ def _read_header(source: ByteSource) -> RawHeader:
     raw = RawHeader._make(HEADER.unpack(start))
     if raw.model_type != MODEL_TYPE_ENCODER:
         text = f"The file has model type {raw.model_type}, not 2; choose an embedder."
-        raise _fault("model_type", text)
+        raise kernel_error(
+            ErrorCode.INVALID_HEADER, "model_type", text, offset=HEADER_OFFSETS["model_type"]
+        )
     if checksum_of(source) != raw.checksum:
         text = "The checksum does not match: bytes of the embedder have changed; fetch it again."
-        raise _fault("checksum", text)
+        raise kernel_error(
+            ErrorCode.INVALID_HEADER, "checksum", text, offset=HEADER_OFFSETS["checksum"]
+        )
     return raw
-
-
-def _fault(field: str, text: str) -> KernelError:
-    return kernel_error(ErrorCode.INVALID_HEADER, field, text, offset=HEADER_OFFSETS[field])
 
 
 def _pack_vocabulary(vocabulary: str, vocab_size: int) -> bytes:
@@ -229,15 +231,11 @@ def _read_vocabulary(source: ByteSource, raw: RawHeader) -> str:
     magic, version, length = SECTION.unpack_from(section)
     if (magic, version) != (SECTION_MAGIC, SECTION_VERSION):
         text = "The embedder's vocabulary is of an unknown kind; convert it again."
-        raise kernel_error(
-            ErrorCode.INVALID_TOKENIZER, "magic", text, offset=raw.tokenizer_offset
-        )
+        raise kernel_error(ErrorCode.INVALID_TOKENIZER, "magic", text, offset=raw.tokenizer_offset)
     return section[SECTION.size : SECTION.size + length].decode()
 
 
-def _read_entries(
-    source: ByteSource, raw: RawHeader, config: EncoderConfig
-) -> dict[str, RawEntry]:
+def _read_entries(source: ByteSource, raw: RawHeader, config: EncoderConfig) -> dict[str, RawEntry]:
     data = read_bytes(source, raw.tensor_directory_offset, raw.tensor_count * ENTRY_BYTES)
     found = {item.name_hash: item for item in map(RawEntry._make, ENTRY.iter_unpack(data))}
     entries = {}

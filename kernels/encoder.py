@@ -133,7 +133,7 @@ def gelu(rows: F32) -> F32:
     for coefficient in _ERF:
         series = (series + coefficient) * step
     erf = np.copysign(np.float32(1) - series * np.exp(-size * size), scaled)
-    return rows * np.float32(0.5) * (np.float32(1) + erf)
+    return np.asarray(rows * np.float32(0.5) * (np.float32(1) + erf), dtype=np.float32)
 
 
 def _unit(vector: F32) -> F32:

@@ -141,7 +141,7 @@ def better_neighbour(scores: F64, previous: I32, following: I32) -> F64:
         following: Number of the text after each text, -1 for none [N].
     """
     padded = np.append(scores, 0.0)  # the place that -1 names
-    return np.maximum(padded[previous], padded[following])
+    return np.asarray(np.maximum(padded[previous], padded[following]), dtype=np.float64)
 
 
 def quantise_rows(vectors: F32) -> tuple[I8, F32]:
@@ -170,7 +170,7 @@ def score_vectors(rows: I8, scales: F32, query: I8, query_scale: float) -> F64:
 
 def match_numbers(numbers: Buffer, wanted: int) -> F64:
     """Give 1 where a buffer of int32 holds the wanted number, else 0: [N]."""
-    return (view_numbers(numbers) == wanted).astype(np.float64)
+    return np.asarray(view_numbers(numbers) == wanted, dtype=np.float64)
 
 
 def match_ranges(values: Buffer, ranges: Sequence[tuple[int, int]]) -> F64:

@@ -95,8 +95,13 @@ def _read_locomo(item: dict[str, Any], number: int) -> Haystack:
             line = f"[{date}] {turn['speaker']}: {text}"
             turns.append(
                 BenchTurn(
-                    str(turn["dia_id"]), str(session), position, str(turn["speaker"]), text,
-                    read_date(date), line,
+                    str(turn["dia_id"]),
+                    str(session),
+                    position,
+                    str(turn["speaker"]),
+                    text,
+                    read_date(date),
+                    line,
                 )
             )
     known = {turn.turn_id for turn in turns}

@@ -21,10 +21,10 @@ from kernels.embedder import Embedder
 from kernels.embedder_table import EmbedderTable
 from kernels.similarity import VectorScores
 from py_core.compiler.draft import Candidate
+from py_core.compiler.duplicates import lemmatise
 from py_core.compiler.packing import pack_beginning
 from py_core.compiler.policy import PolicyRow
 from py_core.compiler.representations import pick_sentences
-from py_core.compiler.duplicates import lemmatise
 from py_core.compiler.request import CompileRequest
 from py_core.compiler.scoring import count_relevance, count_worth
 from py_core.compiler.token_counters import make_counter, make_template
@@ -234,7 +234,9 @@ def main() -> int:
     }
     if chosen.json:
         report = {
-            "rows": [row.as_row() for row in rows], "settings": settings, "counter": counter.name
+            "rows": [row.as_row() for row in rows],
+            "settings": settings,
+            "counter": counter.name,
         }
         sys.stdout.write(f"{json.dumps(report, indent=1)}\n")
     else:
@@ -249,8 +251,8 @@ def _write_table(
     asked = [question for haystack in haystacks for question in haystack.questions]
     without = sum(not question.evidence for question in asked)
     lines = [
-        f"{len(haystacks)} haystacks, {len(asked)} questions, {without} of them without evidence and"
-        f" not counted; embedder {embedder}, tokens of {counter.name}",
+        f"{len(haystacks)} haystacks, {len(asked)} questions, {without} of them without evidence "
+        f"and not counted; embedder {embedder}, tokens of {counter.name}",
         "budget  category              questions    any   mean    all",
     ]
     for row in rows:

@@ -43,7 +43,9 @@ def _read_vocabulary(path: Path) -> BenchCounter:
     from tiktoken.load import load_tiktoken_bpe  # noqa: PLC0415
 
     encoding = tiktoken.Encoding(
-        path.stem, pat_str=_CL100K_PATTERN, mergeable_ranks=load_tiktoken_bpe(str(path)),
+        path.stem,
+        pat_str=_CL100K_PATTERN,
+        mergeable_ranks=load_tiktoken_bpe(str(path)),
         special_tokens={},
     )
     return BenchCounter(path.stem, lambda text: len(encoding.encode_ordinary(text)))

@@ -17,10 +17,42 @@ _POINTER = re.compile(r"\b(?:that|this|the same|those|these) ([a-z]{3,24})\b", r
 _PRONOUN = re.compile(
     r"\b(?:it|its|that one|this one|them|they|he|she|his|her|him|there)\b", re.IGNORECASE
 )
-_PEOPLE = frozenset("he she his her him they them".split())
+_PEOPLE = frozenset(["he", "she", "his", "her", "him", "they", "them"])
 _NO_KINDS = frozenset(
-    "time way day week month year one is was are were does did has had would could should will can"
-    " not and but for with thing case point morning evening night weekend".split()
+    [
+        "time",
+        "way",
+        "day",
+        "week",
+        "month",
+        "year",
+        "one",
+        "is",
+        "was",
+        "are",
+        "were",
+        "does",
+        "did",
+        "has",
+        "had",
+        "would",
+        "could",
+        "should",
+        "will",
+        "can",
+        "not",
+        "and",
+        "but",
+        "for",
+        "with",
+        "thing",
+        "case",
+        "point",
+        "morning",
+        "evening",
+        "night",
+        "weekend",
+    ]
 )
 
 
@@ -59,7 +91,9 @@ def _find_of_kind(kind: str, recent: Sequence[str]) -> str:
     """Find the newest name beside this noun: "Project Atlas", "atlas project", "project: atlas"."""
     word = re.escape(kind)
     before = re.compile(rf"\b((?:[A-Z][\w-]*\s){{1,3}}){word}\b")
-    after = re.compile(rf"\b{word}(?:\s+(?:is|called|named))?[:=\s]+[\"'`]?([A-Z][\w.-]*(?:\s[A-Z][\w-]*)*)")
+    after = re.compile(
+        rf"\b{word}(?:\s+(?:is|called|named))?[:=\s]+[\"'`]?([A-Z][\w.-]*(?:\s[A-Z][\w-]*)*)"
+    )
     either = re.compile(rf"\b{word}[:=]\s*([\w.-]+)|\b{word}\s+([A-Z][\w.-]*)", re.IGNORECASE)
     for text in recent:
         for pattern in (after, before, either):

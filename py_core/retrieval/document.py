@@ -54,9 +54,20 @@ class Document:
         return sha256_hex("\x1f".join(parts).encode("utf-8", "surrogatepass"))
 
 
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 def write_date(time: datetime) -> str:

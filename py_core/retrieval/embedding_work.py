@@ -13,24 +13,24 @@ from py_core.identity import sha256_hex
 from py_core.retrieval.document import Document
 
 Vector = TypeVar("Vector")
-Made = TypeVar("Made", covariant=True)
-Kept = TypeVar("Kept", contravariant=True)
+Made_co = TypeVar("Made_co", covariant=True)
+Kept_contra = TypeVar("Kept_contra", contravariant=True)
 
 
-class TextEmbedder(Protocol[Made]):
+class TextEmbedder(Protocol[Made_co]):
     """A loaded embedder."""
 
-    def embed_steps(self, text: str) -> Iterator[Made]:
+    def embed_steps(self, text: str) -> Iterator[Made_co]:
         """Give a vector in steps; the last one is the text's."""
 
 
-class VectorShelf(Protocol[Kept]):
+class VectorShelf(Protocol[Kept_contra]):
     """Where vectors are kept by key."""
 
-    def __contains__(self, key: object) -> bool:
+    def __contains__(self, key: str, /) -> bool:
         """Tell whether a key has its vector."""
 
-    def put(self, key: str, vector: Kept) -> None:
+    def put(self, key: str, vector: Kept_contra) -> None:
         """Keep a vector."""
 
 
@@ -69,9 +69,10 @@ def embed_missing(
     texts = {find_vector_key(document): write_embedded_text(document) for document in documents}
     missing = [(key, text) for key, text in texts.items() if key not in shelf]
     for done, (key, text) in enumerate(missing):
-        vector = None
+        made: list[Vector] = []
         for vector in embedder.embed_steps(text):
+            made = [vector]
             yield EmbeddingProgress(done, len(missing))
-        if vector is not None:
-            shelf.put(key, vector)
+        if made:
+            shelf.put(key, made[0])
     return len(missing)

@@ -25,24 +25,31 @@ class Owner:
     agent: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What holds for the whole question, and whether the record is news to the conversation."""
+
+    strength_ppm: int
+    is_new: bool
+
+
 def make_score(
-    relevance: Relevance, record: Record, intent: RetrievalIntent, owner: Owner, *, strength_ppm: int,
-    is_new: bool,
+    relevance: Relevance, record: Record, intent: RetrievalIntent, owner: Owner, marks: Marks
 ) -> Score:
     """Give the features of one record for one question."""
     is_pinned = record.record_id in intent.filters.pins
-    total = LARGEST_PPM if is_pinned else relevance.total_ppm * strength_ppm // LARGEST_PPM
+    total = LARGEST_PPM if is_pinned else relevance.total_ppm * marks.strength_ppm // LARGEST_PPM
     # Where nothing exact was asked for, relevance is all that words can say: the match of single
     # words is part of it already, and counting it twice loses a point on LoCoMo.
     words = relevance.exact_ppm if intent.exact else relevance.total_ppm
     return Score(
         semantic_ppm=total,
-        lexical_ppm=LARGEST_PPM if is_pinned else words * strength_ppm // LARGEST_PPM,
+        lexical_ppm=LARGEST_PPM if is_pinned else words * marks.strength_ppm // LARGEST_PPM,
         scope_ppm=_match_scope(record, intent),
         user_ppm=_match_id(record, Scope.USER, owner.user),
         agent_ppm=_match_id(record, Scope.AGENT, owner.agent),
         task_ppm=_match_work(record, intent),
-        novelty_ppm=LARGEST_PPM if is_new else 0,
+        novelty_ppm=LARGEST_PPM if marks.is_new else 0,
     )
 
 
@@ -65,7 +72,9 @@ def _match_id(record: Record, scope: Scope, owner: str) -> int:
 def _match_work(record: Record, intent: RetrievalIntent) -> int:
     if record.scope not in _WORK:
         return 0
-    wanted = {value.lower() for _, value in intent.filters.scopes} | {intent.filters.project.lower()}
+    wanted = {value.lower() for _, value in intent.filters.scopes} | {
+        intent.filters.project.lower()
+    }
     return LARGEST_PPM if record.scope_id.lower() in wanted - {""} else 0
 
 

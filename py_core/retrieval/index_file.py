@@ -6,7 +6,6 @@ never repaired: the records are there, and building takes seconds. Does not know
 """
 
 import base64
-import binascii
 import json
 from array import array
 from dataclasses import astuple, dataclass
@@ -48,30 +47,30 @@ def write_index(index: TextIndex) -> bytes:
 
 def read_index(data: bytes) -> LoadedIndex:
     """Read an index, or give an empty one and the reason."""
-    head_text, _, body = data.partition(b"\n")
+    head, _, body = data.partition(b"\n")
+    damage = _find_damage(head, body)
+    if damage is None:
+        try:
+            return LoadedIndex(_build(json.loads(body)), None)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            damage = "inconsistent"
+    return LoadedIndex(TextIndex(), damage)
+
+
+def _find_damage(head_text: bytes, body: bytes) -> Damage | None:
     try:
         head = json.loads(head_text)
     except (ValueError, RecursionError):
-        return _refuse("not_json")
+        return "not_json"
     match head:
         case {"format": str(version), "terms": str(terms), "sha256": str(checksum)}:
-            pass
+            if version != FORMAT:
+                return "other_version"
+            if terms != TERMS_IDENTITY:
+                return "other_terms"
+            return None if sha256_hex(body) == checksum else "checksum"
         case _:
-            return _refuse("other_version")
-    if version != FORMAT:
-        return _refuse("other_version")
-    if terms != TERMS_IDENTITY:
-        return _refuse("other_terms")
-    if sha256_hex(body) != checksum:
-        return _refuse("checksum")
-    try:
-        return LoadedIndex(_build(json.loads(body)), None)
-    except (ValueError, KeyError, TypeError, binascii.Error, RecursionError):
-        return _refuse("inconsistent")
-
-
-def _refuse(damage: Damage) -> LoadedIndex:
-    return LoadedIndex(TextIndex(), damage)
+            return "other_version"
 
 
 def _build(fields: dict[str, object]) -> TextIndex:

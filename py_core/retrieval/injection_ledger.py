@@ -72,7 +72,10 @@ class InjectionLedger:
         )
 
     def list_references(
-        self, conversation: str, identities: Iterable[tuple[str, str]], visible_turns: frozenset[int]
+        self,
+        conversation: str,
+        identities: Iterable[tuple[str, str]],
+        visible_turns: frozenset[int],
     ) -> tuple[str, ...]:
         """List the records that may shrink to their reference.
 

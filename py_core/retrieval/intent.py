@@ -23,8 +23,8 @@ from py_core.retrieval.time_expressions import TimeHints, find_times
 Need = Literal["needed", "not_needed", "off"]
 CompilerTask = Literal["general", "continuation", "architecture", "recall"]
 
-_FIRST_PERSON = frozenset("i me my mine we us our ours myself".split())
-_ASSISTANT = frozenset("you your yours".split())
+_FIRST_PERSON = frozenset(["i", "me", "my", "mine", "we", "us", "our", "ours", "myself"])
+_ASSISTANT = frozenset(["you", "your", "yours"])
 _COMPILER_TASKS: Mapping[TaskClass, CompilerTask] = {
     "continuation": "continuation",
     "architecture": "architecture",

@@ -17,7 +17,14 @@ from py_core.retrieval.intent import RetrievalIntent
 
 LaneName = Literal["local", "status", "handoff", "current_message"]
 LaneStatus = Literal[
-    "answered", "empty", "below_threshold", "timed_out", "refused", "malformed", "off", "bypassed",
+    "answered",
+    "empty",
+    "below_threshold",
+    "timed_out",
+    "refused",
+    "malformed",
+    "off",
+    "bypassed",
     "not_needed",
 ]
 
@@ -77,7 +84,13 @@ async def gather(
     """
     answers = await asyncio.gather(
         *(
-            _ask(name, ports.get(name), _skip_status(name, intent, is_bypassed=is_bypassed), intent, now_ms)
+            _ask(
+                name,
+                ports.get(name),
+                _skip_status(name, intent, is_bypassed=is_bypassed),
+                intent,
+                now_ms,
+            )
             for name in TIME_BUDGETS_MS
         )
     )

@@ -13,8 +13,35 @@ _LONGEST_PHRASE_WORDS = 5
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f][\w'\u2019-]*|[^\w\s]|\d+")
 _SENTENCE_END = frozenset(".!?")
 _QUESTION_STARTS = frozenset(
-    "tell give show list find explain describe summarize write please is are was were do does did"
-    " remind compare continue rewrite rephrase translate calculate fix make check".split()
+    [
+        "tell",
+        "give",
+        "show",
+        "list",
+        "find",
+        "explain",
+        "describe",
+        "summarize",
+        "write",
+        "please",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "remind",
+        "compare",
+        "continue",
+        "rewrite",
+        "rephrase",
+        "translate",
+        "calculate",
+        "fix",
+        "make",
+        "check",
+    ]
 )
 
 

@@ -1,7 +1,7 @@
 """Join rankings that carry no scores: reciprocal rank fusion.
 
 Takes lists of ids, best first; gives scores. For hosted results that come in an order and nothing
-else; where scores exist they are added instead, which keeps 9 points more of the evidence on LoCoMo.
+else; where scores exist they are added instead, which keeps more of the evidence on LoCoMo.
 Does not know records.
 
 Source: G. Cormack, C. Clarke and S. Buettcher, Reciprocal Rank Fusion (2009), with their k = 60.

@@ -136,7 +136,9 @@ def find_relevant(
         first = [_name(index, int(n)) for n in pick_best(total, settings.hop_hits)]
         values = [float(total[n]) for n in pick_best(total, settings.hop_hits)]
         followed = list_followed_terms(
-            index, query.terms, [(read_text(i), v) for i, v in zip(first, values, strict=True)],
+            index,
+            query.terms,
+            [(read_text(i), v) for i, v in zip(first, values, strict=True)],
             settings.hop_terms,
         )
         hop = settings.hop_share * _hop(index, followed, settings)
@@ -235,9 +237,7 @@ def _share_exact(index: TextIndex, exact: Sequence[str], like: F64) -> F64:
 
 def _match_authors(index: TextIndex, authors: Sequence[str], like: F64) -> F64:
     """Mark what one named author said; two names say nothing about who of them spoke."""
-    known = [
-        index.places.author_numbers[a] for a in authors if a in index.places.author_numbers
-    ]
+    known = [index.places.author_numbers[a] for a in authors if a in index.places.author_numbers]
     if len(known) != 1:
         return like * 0.0
     return match_numbers(memoryview(index.places.authors), known[0])

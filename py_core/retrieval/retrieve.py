@@ -5,13 +5,13 @@ worth looking at, with what the Plan view shows of it. Finds and scores; the com
 Does not know lanes, prompts or budgets.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from py_core.records.fields import Lane
 from py_core.records.kinds import Record, find_lane
 from py_core.records.request_file import Intent, Score
-from py_core.retrieval.features import Owner, make_score
+from py_core.retrieval.features import Marks, Owner, make_score
 from py_core.retrieval.hit_groups import (
     Contradiction,
     HitGroup,
@@ -26,6 +26,7 @@ from py_core.retrieval.strength import find_strength
 from py_core.retrieval.text_index import TextIndex
 
 NOTHING = Score()
+_PARTS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,24 @@ def make_query(intent: RetrievalIntent) -> Query:
     return Query(intent.terms, intent.exact, intent.authors, intent.times.ranges)
 
 
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Who asks, in which conversation, and what it was shown already."""
+
+    owner: Owner = field(default_factory=Owner)
+    conversation: str = "main"
+    ledger: InjectionLedger | None = None
+
+    def is_new(self, record: Record, intent: RetrievalIntent) -> bool:
+        """Tell whether this conversation has not been shown the record as it is now."""
+        if self.ledger is None:
+            return True
+        seen = self.ledger.find(
+            self.conversation, intent.identity, record.record_id, record.content_identity or ""
+        )
+        return seen is None or not seen.is_unchanged
+
+
 def retrieve(
     intent: RetrievalIntent,
     records: Iterable[Record],
@@ -82,9 +101,7 @@ def retrieve(
     *,
     settings: RelevanceSettings | None = None,
     vectors: VectorScores | None = None,
-    owner: Owner | None = None,
-    ledger: InjectionLedger | None = None,
-    conversation: str = "main",
+    talk: Talk | None = None,
 ) -> Retrieved:
     """Find and score; records outside the index have no relevance and stay behind."""
     by_id = {record.record_id: record for record in records}
@@ -98,7 +115,7 @@ def retrieve(
         read_text=lambda name: by_id[name].text if name in by_id else "",
     )
     strength = find_strength(findings.coverage_ppm, findings.cosine_ppm)
-    reports = _report(findings, by_id, intent, owner or Owner(), strength, ledger, conversation)
+    reports = tuple(_report(findings, by_id, intent, talk or Talk(), strength_ppm=strength))
     candidates = [by_id[report.record_id] for report in reports]
     found = {report.record_id: report.score for report in reports}
     return Retrieved(
@@ -118,30 +135,20 @@ def _report(
     findings: Findings,
     by_id: Mapping[str, Record],
     intent: RetrievalIntent,
-    owner: Owner,
-    strength: int,
-    ledger: InjectionLedger | None,
-    conversation: str,
-) -> tuple[CandidateReport, ...]:
-    reports = []
+    talk: Talk,
+    *,
+    strength_ppm: int,
+) -> Iterator[CandidateReport]:
+    """Give pinned records first, then the hits, each once."""
     hits = {hit.document_id: hit for hit in findings.hits}
-    for name in (*intent.filters.pins, *hits):
+    for name in dict.fromkeys((*intent.filters.pins, *hits)):
         record = by_id.get(name)
         if record is None or find_lane(record) not in intent.filters.lanes:
             continue
-        relevance = hits.get(name) or Relevance(name, *(0,) * 9)
-        seen = (
-            ledger.find(conversation, intent.identity, name, record.content_identity or "")
-            if ledger
-            else None
-        )
-        is_new = seen is None or not seen.is_unchanged
-        score = make_score(
-            relevance, record, intent, owner, strength_ppm=strength, is_new=is_new
-        )
-        reports.append(CandidateReport(name, find_lane(record), relevance, score))
-    unique = {report.record_id: report for report in reports}
-    return tuple(unique.values())
+        relevance = hits.get(name) or Relevance(name, *(0,) * _PARTS)
+        marks = Marks(strength_ppm, is_new=talk.is_new(record, intent))
+        score = make_score(relevance, record, intent, talk.owner, marks)
+        yield CandidateReport(name, find_lane(record), relevance, score)
 
 
 def _nothing(

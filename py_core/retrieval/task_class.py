@@ -25,7 +25,8 @@ _IGNORE_CASE = re.IGNORECASE
 _POINTS_BACK = re.compile(
     r"\b(?:as we (?:agreed|discussed|decided)|we (?:agreed|discussed|decided|said)|remember|"
     r"last time|earlier|previous(?:ly)?|yesterday|last (?:week|month|night)|my (?:usual|preferred)|"
-    r"(?:did|do|have|had) (?:i|we)\b|i (?:told|said|mentioned)|you (?:said|told|mentioned)|my|our)\b",
+    r"(?:did|do|have|had) (?:i|we)\b|i (?:told|said|mentioned)|you (?:said|told|mentioned)|"
+    r"my|our)\b",
     _IGNORE_CASE,
 )
 _ARITHMETIC = re.compile(
@@ -37,8 +38,8 @@ _ARITHMETIC = re.compile(
 _TRANSFORMATION = re.compile(
     r"^\W*(?:please |can you |could you )*(?:rewrite|rephrase|reword|translate|proofread|shorten|"
     r"paraphrase|correct (?:the |this |my )?(?:grammar|spelling|text|sentence)|"
-    r"fix (?:the |my )?(?:grammar|spelling)|make (?:this|it|the following) (?:clearer|shorter|formal|"
-    r"more)|convert (?:this|the following)|format (?:this|the following)|capitali[sz]e)\b",
+    r"fix (?:the |my )?(?:grammar|spelling)|make (?:this|it|the following) (?:clearer|shorter|"
+    r"formal|more)|convert (?:this|the following)|format (?:this|the following)|capitali[sz]e)\b",
     _IGNORE_CASE,
 )
 _SMALL_TALK = re.compile(
@@ -65,11 +66,12 @@ _CODE = re.compile(
     _IGNORE_CASE,
 )
 _SUMMARY = re.compile(
-    r"\b(?:summari[sz]e|summary|recap|overview|tl;?dr|sum up|list (?:all|everything))\b", _IGNORE_CASE
+    r"\b(?:summari[sz]e|summary|recap|overview|tl;?dr|sum up|list (?:all|everything))\b",
+    _IGNORE_CASE,
 )
 _FACT = re.compile(
-    r"^\W*(?:and |so |but )?(?:what|which|who|whom|whose|when|where|how|is|are|was|were|do|does|did|"
-    r"has|have|had|can|could|would|will|why)\b|\?\s*$",
+    r"^\W*(?:and |so |but )?(?:what|which|who|whom|whose|when|where|how|is|are|was|were|do|does|"
+    r"did|has|have|had|can|could|would|will|why)\b|\?\s*$",
     _IGNORE_CASE,
 )
 _BRINGS_TEXT_CHARS = 24
@@ -114,7 +116,9 @@ _RULES: tuple[tuple[TaskClass, re.Pattern[str]], ...] = (
 
 
 def _asks_for_own_ways(message: str) -> bool:
-    """Tell whether a rewriting points at something said before, in its order and not in its text."""
+    """Tell whether the order of a rewriting, not its text, points at something said before."""
     order = re.split(r"[:\n]", message, maxsplit=1)[0][:200]
-    without_object = re.sub(r"\b(?:my|our) (?:text|paragraph|sentence|email|essay|draft)\b", "", order)
+    without_object = re.sub(
+        r"\b(?:my|our) (?:text|paragraph|sentence|email|essay|draft)\b", "", order
+    )
     return _POINTS_BACK.search(without_object) is not None

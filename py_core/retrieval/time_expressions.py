@@ -10,14 +10,39 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _NUMBERS = {
     word: number
     for number, word in enumerate(
-        "a one two three four five six seven eight nine ten eleven twelve".split()
+        [
+            "a",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
     )
 } | {"a": 1, "an": 1, "couple of": 2, "few": 3}
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
@@ -145,7 +170,9 @@ def _read_last_unit(match: re.Match[str], today: datetime) -> Range | None:
         saturday = today - (today.weekday() + 2) % 7 * _DAY
         return _day(saturday, 2)
     if unit == "month":
-        before = (today.year - 1, _LAST_MONTH) if today.month == 1 else (today.year, today.month - 1)
+        before = (
+            (today.year - 1, _LAST_MONTH) if today.month == 1 else (today.year, today.month - 1)
+        )
         return _month(*before) if is_last else _month(today.year, today.month)
     year = today.year - 1 if is_last else today.year
     return datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
@@ -190,7 +217,10 @@ _RULES: tuple[Rule, ...] = (
         _read_day_of_month,
     ),
     (
-        re.compile(rf"\b(?:in|of|during|since|this|last|early|late|mid) ({_MONTH_NAMES}),?(?: (\d{{4}}))?\b"),
+        re.compile(
+            rf"\b(?:in|of|during|since|this|last|early|late|mid) ({_MONTH_NAMES}),?"
+            r"(?: (\d{4}))?\b"
+        ),
         _read_month,
     ),
     (re.compile(rf"\b({_MONTH_NAMES}),? (\d{{4}})\b"), _read_month),
