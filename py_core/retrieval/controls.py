@@ -1,7 +1,7 @@
 """What the user says about memory itself: slash commands in a message.
 
-Takes a message, gives the controls and the message without them. Only words that begin with a
-slash at the start of a line or of the message count, so a path in a sentence is no command.
+Takes a message, gives the controls and the message without them. Only commands
+that a line begins with count, so a path in a sentence is none.
 Does not know which projects exist.
 
     /no-memory        no memory for this turn
@@ -13,9 +13,8 @@ Does not know which projects exist.
 import re
 from dataclasses import dataclass
 
-_COMMAND = re.compile(
-    r"(?:^|(?<=\n)|(?<=\s))/(no-memory|status-only|project|pin)(?=\s|$)(?:[ \t]+([^\s/][^\s]*))?"
-)
+_COMMAND = re.compile(r"[ \t]*/(no-memory|status-only|project|pin)(?=\s|$)")
+_NAME = re.compile(r"[ \t]+([^\s/]\S*)")
 _WITH_NAME = frozenset(("project", "pin"))
 
 
@@ -35,19 +34,27 @@ def read_controls(message: str) -> tuple[Controls, str]:
     Example:
         "/project atlas what is next?" gives the project atlas and "what is next?".
     """
-    flags: set[str] = set()
-    project, pins = "", []
-    parts, done = [], 0
-    for match in _COMMAND.finditer(message):
-        command, name = match[1], match[2]
-        parts.append(message[done : match.start()])
+    given: list[tuple[str, str]] = []
+    rest = "\n".join(_read_line(line, given) for line in message.split("\n")).strip()
+    commands = {command for command, _ in given}
+    projects = [name for command, name in given if command == "project" and name]
+    pins = tuple(name for command, name in given if command == "pin" and name)
+    controls = Controls(
+        is_memory_off="no-memory" in commands,
+        is_status_only="status-only" in commands,
+        project=projects[-1] if projects else "",
+        pins=pins,
+    )
+    return controls, rest
+
+
+def _read_line(line: str, given: list[tuple[str, str]]) -> str:
+    """Note the commands that a line begins with, give the rest of it."""
+    while command := _COMMAND.match(line):
+        line = line[command.end() :]
         # A flag takes no name: the word behind it belongs to the message.
-        done = match.end(2) if command in _WITH_NAME and name else match.end(1)
-        if command == "project" and name:
-            project = name
-        elif command == "pin" and name:
-            pins.append(name)
-        flags.add(command)
-    parts.append(message[done:])
-    rest = re.sub(r"[ \t]{2,}", " ", "".join(parts)).strip()
-    return Controls("no-memory" in flags, "status-only" in flags, project, tuple(pins)), rest
+        name = _NAME.match(line) if command[1] in _WITH_NAME else None
+        if name is not None:
+            line = line[name.end() :]
+        given.append((command[1], name[1] if name else ""))
+    return line

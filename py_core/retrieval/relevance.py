@@ -197,7 +197,10 @@ def _add_parts(
     found = base + neighbour + thread
     largest = float(found.max())
     exact = _share_exact(index, query.exact, base)
-    author = settings.author_share * largest * _match_authors(index, query.authors, base)
+    # Who said it counts only where anything else fits: a name alone is no subject.
+    is_found = found > 0
+    spoken = _match_authors(index, query.authors, base) * is_found
+    author = settings.author_share * largest * spoken
     time = settings.time_share * largest * _match_times(index, query.times, base)
     return _FirstRound(
         total=found + settings.exact_share * largest * exact + author + time,
