@@ -195,7 +195,8 @@ def _add_parts(
     neighbour = _lift(index, base, settings)
     thread = thread_share * _score_threads(index, words)
     found = base + neighbour + thread
-    largest = float(found.max())
+    # A question of nothing but a time or an exact string is scored by these alone.
+    largest = float(found.max()) or 1.0
     exact = _share_exact(index, query.exact, base)
     # Who said it counts only where anything else fits: a name alone is no subject.
     is_found = found > 0

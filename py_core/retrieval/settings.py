@@ -38,7 +38,7 @@ class RelevanceSettings:
     thread_share_with_vectors: float = 0.3
     author_share: float = 0.2
     time_share: float = 0.3
-    exact_share: float = 0.5
+    exact_share: float = 1.0
     hop_share: float = 0.25
     hop_hits: int = 10
     hop_terms: int = 20
