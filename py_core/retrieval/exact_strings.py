@@ -44,6 +44,8 @@ def find_quoted(text: str) -> tuple[str, ...]:
 
 
 def _is_exact(token: str) -> bool:
+    if token.isalpha() and (token.islower() or token[1:].islower()):
+        return False  # an ordinary word, the commonest case by far
     if not _SHORTEST <= len(token) <= _LONGEST or _ORDINAL.fullmatch(token):
         return False
     if _PLAIN_HYPHENS.fullmatch(token):

@@ -98,6 +98,7 @@ class _Parts:
 @dataclass(frozen=True, slots=True)
 class _FirstRound:
     total: F64
+    largest: float
     lexical: F64
     semantic: F64
     neighbour: F64
@@ -203,8 +204,10 @@ def _add_parts(
     spoken = _match_authors(index, query.authors, base) * is_found
     author = settings.author_share * largest * spoken
     time = settings.time_share * largest * _match_times(index, query.times, base)
+    total = found + settings.exact_share * largest * exact + author + time
     return _FirstRound(
-        total=found + settings.exact_share * largest * exact + author + time,
+        total=total,
+        largest=float(total.max()) or 1.0,
         lexical=lexical,
         semantic=semantic,
         neighbour=neighbour,
@@ -281,7 +284,7 @@ def _name(index: TextIndex, number: int) -> str:
 
 def _describe(index: TextIndex, number: int, parts: _Parts) -> Relevance:
     first = parts.first
-    largest = max(float(first.total.max()), 1e-9)
+    largest = first.largest
 
     def ppm(values: F64, scale: float) -> int:
         return min(PPM, round(PPM * float(values[number]) / scale))

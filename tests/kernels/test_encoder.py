@@ -55,6 +55,7 @@ def minilm() -> Embedder:
     return load_embedder(file)
 
 
+@pytest.mark.slow
 def test_the_real_model_gives_the_golden_ids_and_directions(minilm: Embedder):
     """Ids equal the reference; vectors of 8-bit weights keep a cosine of 0.996 or more."""
     for case in json.loads(GOLDEN.read_text())["cases"]:
