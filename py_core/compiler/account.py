@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from py_core.compiler.authority import is_core
 from py_core.compiler.budget import Parts, Room
-from py_core.compiler.draft import Draft, Piece
+from py_core.compiler.candidate import Piece
+from py_core.compiler.draft import Draft
 from py_core.compiler.layout import PromptLayout, count_tokens, split_core
 from py_core.compiler.plan import Allowance, BudgetBar
 from py_core.compiler.prompt_parts import PromptParts, arrange_prompt

@@ -3,10 +3,10 @@
  * Nothing imports this file.
  */
 
-import { makeChatActions } from './chat_actions.js';
 import { CodedError } from './coded_error.js';
+import { Conversation } from './conversation.js';
 import { part } from './dom.js';
-import { makeModelActions } from './model_actions.js';
+import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
@@ -20,7 +20,7 @@ import { statusView } from './views/status.js';
 import { transcriptView } from './views/transcript.js';
 import { welcomeView } from './views/welcome.js';
 import { WorkerClient } from './worker_client.js';
-import { bootListener } from './worker_state.js';
+import { WorkerState } from './worker_state.js';
 
 /** @param {string} name */
 function view(name) {
@@ -57,13 +57,13 @@ function afterUnpacking(store, act) {
 function start() {
   const store = new Store(initialState());
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
-  const listener = bootListener(store, {
+  const listener = new WorkerState(store, {
     onDead: (error) => worker.restart(error),
     onReplaced: () => models.refreshShelf(),
   });
   const worker = new WorkerClient(makeWorker, listener);
-  const models = makeModelActions(store, worker);
-  const chat = makeChatActions(store, worker);
+  const models = new ModelLoading(store, worker);
+  const chat = new Conversation(store, worker);
   const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));
 
   statusView(document.body, store);

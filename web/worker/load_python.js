@@ -14,6 +14,10 @@ const PACKAGES = Object.freeze([
   'pyodide-http',
   'snowballstemmer',
 ]);
+const FATAL_FILES = Object.freeze([
+  'vendor/pyodide/pyodide.asm.wasm',
+  'vendor/pyodide/python_stdlib.zip',
+]);
 const LIST_DEADLINE_MS = 10_000;
 export const STEP_COUNT = 4;
 
@@ -51,8 +55,52 @@ export async function loadPython(host, report, onRuntime) {
 
 /** @returns {Promise<Runtime>} */
 async function startRuntime() {
+  await Promise.all(FATAL_FILES.map(requireFile));
   const { loadPyodide } = await import(siteUrl('vendor/pyodide/pyodide.mjs'));
-  return loadPyodide({ indexURL: siteUrl('vendor/pyodide/'), stdout: ignore, stderr: ignore });
+  const options = { indexURL: siteUrl('vendor/pyodide/'), stdout: ignore, stderr: ignore };
+  return failingWithWasm(() => loadPyodide(options));
+}
+
+/**
+ * Fails when the WebAssembly module cannot be fetched or compiled: Pyodide itself would only warn
+ * in the console and then wait for ever.
+ * @template T
+ * @param {() => Promise<T>} start
+ * @returns {Promise<T>}
+ */
+async function failingWithWasm(start) {
+  const instantiate = WebAssembly.instantiateStreaming;
+  /** @type {Promise<never>} */
+  const failure = new Promise((_, reject) => {
+    WebAssembly.instantiateStreaming = async (source, imports) => {
+      try {
+        return await instantiate(source, imports);
+      } catch (cause) {
+        reject(cause);
+        throw cause;
+      }
+    };
+  });
+  try {
+    return await Promise.race([start(), failure]);
+  } finally {
+    WebAssembly.instantiateStreaming = instantiate;
+  }
+}
+
+/**
+ * Reads a file to its end. Without this one Pyodide would neither start nor fail, but wait for ever;
+ * what is read here comes from the browser's cache when Pyodide asks again.
+ * @param {string} path
+ */
+async function requireFile(path) {
+  const response = await fetch(siteUrl(path));
+  if (!response.ok)
+    throw new CodedError(
+      'runtime_missing',
+      `The server answered ${response.status} for ${path}. Run serve.py again, then reload the page.`,
+    );
+  await response.arrayBuffer();
 }
 
 /** @returns {Promise<string>} the address of our wheel, by the asset list of this very version */

@@ -41,6 +41,7 @@ def records():
             "mem-4711-t", "Tombstone", payload={"is_deleted": True}, supersedes=["mem-4711-b"],
             **shared,
         ),
+        make_record("mem-4711-q", "UntrustedContentBlock", "codename quoted", **shared),
         make_record("mem-4711-f", "RetrievalHit", "codename foreign"),
     ]  # fmt: skip
 
@@ -55,7 +56,9 @@ def test_a_receipt_holds_no_content_name_or_secret():
     """No payload, prompt, token, secret, workspace id, record id or address (section 12)."""
     text = make_receipt(make()).model_dump_json()
     assert not [word for word in SECRET_WORDS if word.lower() in text.lower()]
-    assert make().boundary.mark not in text
+    mark = make().boundary.mark
+    assert len(mark) == 8
+    assert mark not in text
 
 
 def test_a_receipt_has_no_field_that_could_hold_text():
@@ -68,8 +71,8 @@ def test_a_receipt_has_no_field_that_could_hold_text():
     }
     open_texts = {t for t in texts if len(t) != 64 and not t.startswith(("tinyloom-", "2026-"))}
     assert open_texts <= {
-        "allowed", "none", "used", "chatml", "policy", "instruction", "note_row", "raw",
-        "key_value", "apply_supersession", "filter_access", "tombstoned", "acted",
+        "allowed", "none", "used", "chatml", "policy", "instruction", "note_row", "quoted_row",
+        "raw", "key_value", "apply_supersession", "filter_access", "tombstoned", "acted",
         "tenant_mismatch",
     }  # fmt: skip
 

@@ -127,7 +127,8 @@ def test_a_million_records_are_refused_before_any_is_read():
         (b'{"records": [', "expected JSON at character 13"),
         (b"\xff\xfe", "expected UTF-8, byte 0 is none"),
         (b'{"a": "\xed\xa0\x80"}', "expected UTF-8, byte 7 is none"),
-        (b"[" * 100_000, "expected JSON"),
+        (b"[" * 100_000, "expected JSON of at most 64 levels"),
+        (b'{"a": "\\ud800", "b": ' + b"[" * 100_000, "expected JSON of at most 64 levels"),
         (b"", "expected JSON at character 0"),
     ],
 )
