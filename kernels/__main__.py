@@ -47,9 +47,19 @@ def _parser() -> argparse.ArgumentParser:
 def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help="a GGUF or .slm file, or a folder of safetensors")
     parser.add_argument("out", help="the .slm file; its manifest goes to OUT.json")
-    parser.add_argument("--dtype", choices=DTYPE_LABELS, default=DType.Q8_0.label)
     parser.add_argument(
-        "--block-size", type=int, help="weights a scale; default: row, or 32 (q4_0)"
+        "--dtype",
+        choices=DTYPE_LABELS,
+        default=DType.Q8_0.label,
+        help="stored type of the matrices",
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="leave matrices that are quantised already as they are, without loss",
+    )
+    parser.add_argument(
+        "--block-size", type=int, help="weights a scale; default: row, or 32 (q4_0, q4_1)"
     )
     parser.add_argument("--name", help="name of the model in its manifest")
     parser.add_argument("--origin", help="where the weights come from, in words")
@@ -62,6 +72,7 @@ def _run_convert(options: argparse.Namespace) -> int:
         block_size=options.block_size,
         name=options.name,
         origin=options.origin,
+        keeps_quantised=options.keep,
     )
     manifest = convert(options.source, options.out, settings, report=_show_progress)
     print(f"\r{options.out}: {manifest.file_bytes} bytes, sha256 {manifest.sha256}")

@@ -37,7 +37,7 @@ from py_core.bridge.messages import (
     TurnResult,
 )
 from py_core.chat.model_session import ModelSession
-from py_core.chat.op_sets import OP_SETS
+from py_core.chat.op_sets import list_op_sets
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.transcript import Transcript
 from py_core.errors import BusyError, ModelNotLoadedError
@@ -60,7 +60,7 @@ class Dispatcher:
     def __init__(self, host: Host) -> None:
         """Start with nothing loaded."""
         self._host = host
-        self._session = ModelSession()
+        self._session = ModelSession(list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._holder: _Holder | None = None
 
@@ -152,7 +152,7 @@ class Dispatcher:
             version=_find_version("tinyloom"),
             python=python_version(),
             numpy=_find_version("numpy"),
-            op_sets=tuple(OP_SETS),
+            op_sets=self._session.op_set_names,
             heap_bytes=int(self._host.heap_bytes()),
             state=self._name_state(),
             model=describe_model(model, self._host) if model else None,

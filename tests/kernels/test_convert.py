@@ -214,3 +214,18 @@ def test_weights_of_a_recipe_depend_on_the_seed_alone():
     first, second = make_weights(config, 1), make_weights(config, 2)
     assert not np.array_equal(first["norm.weight"], second["norm.weight"])
     np.testing.assert_array_equal(first["norm.weight"], make_weights(config, 1)["norm.weight"])
+
+
+def test_what_is_quantised_already_can_stay_as_it_is():
+    """A `.slm` in q4_1 passes through a q8_0 conversion byte by byte; a float32 one does not."""
+    stored = convert_gguf(dtype=DType.Q4_1, name="x", origin="y")
+    again, _, _ = convert_bytes(
+        read_model_source(BytesSource(stored)), dtype=DType.Q8_0, keeps_quantised=True
+    )
+    assert again == stored
+    floats = convert_gguf(dtype=DType.F32)
+    rounded, manifest, _ = convert_bytes(
+        read_model_source(BytesSource(floats)), dtype=DType.Q8_0, keeps_quantised=True
+    )
+    assert open_bytes(rounded).dtype == DType.Q8_0
+    assert manifest.dtype == "q8_0"

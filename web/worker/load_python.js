@@ -14,10 +14,6 @@ const PACKAGES = Object.freeze([
   'pyodide-http',
   'snowballstemmer',
 ]);
-const FATAL_FILES = Object.freeze([
-  'vendor/pyodide/pyodide.asm.wasm',
-  'vendor/pyodide/python_stdlib.zip',
-]);
 const LIST_DEADLINE_MS = 10_000;
 export const STEP_COUNT = 4;
 
@@ -27,7 +23,7 @@ export const STEP_COUNT = 4;
  * @typedef {object} Runtime
  * @property {(name: string) => any} pyimport
  * @property {(names: readonly string[], options: object) => Promise<unknown>} loadPackage
- * @property {{HEAPU8: Uint8Array}} _module
+ * @property {{HEAPU8: Uint8Array<ArrayBuffer>, memory?: unknown}} _module
  * @property {{on_fatal?: (error: unknown) => void}} _api
  */
 
@@ -55,7 +51,6 @@ export async function loadPython(host, report, onRuntime) {
 
 /** @returns {Promise<Runtime>} */
 async function startRuntime() {
-  await Promise.all(FATAL_FILES.map(requireFile));
   const { loadPyodide } = await import(siteUrl('vendor/pyodide/pyodide.mjs'));
   const options = { indexURL: siteUrl('vendor/pyodide/'), stdout: ignore, stderr: ignore };
   return failingWithWasm(() => loadPyodide(options));
@@ -86,21 +81,6 @@ async function failingWithWasm(start) {
   } finally {
     WebAssembly.instantiateStreaming = instantiate;
   }
-}
-
-/**
- * Reads a file to its end. Without this one Pyodide would neither start nor fail, but wait for ever;
- * what is read here comes from the browser's cache when Pyodide asks again.
- * @param {string} path
- */
-async function requireFile(path) {
-  const response = await fetch(siteUrl(path));
-  if (!response.ok)
-    throw new CodedError(
-      'runtime_missing',
-      `The server answered ${response.status} for ${path}. Run serve.py again, then reload the page.`,
-    );
-  await response.arrayBuffer();
 }
 
 /** @returns {Promise<string>} the address of our wheel, by the asset list of this very version */
