@@ -41,13 +41,7 @@ def rank_candidates(draft: Draft, request: CompileRequest) -> Draft:
     """Drop what is not wanted, fold what repeats, and put the rest in order."""
     row = request.row
     wanted = part(draft, "rank_candidates", lambda found: _find_reason(found, request, row))
-<<<<<<< HEAD
-    scored = [
-        replace(candidate, score=count_worth(candidate, request, row)) for candidate in wanted.kept
-    ]
-=======
     scored = [_score(candidate, request, row) for candidate in wanted.kept]
->>>>>>> compiler
     ordered = replace(wanted, kept=tuple(sorted(scored, key=_order)))
     return _escalate(_fold(ordered, row), request, row)
 
@@ -72,7 +66,7 @@ def _score(candidate: Candidate, request: CompileRequest, row: PolicyRow) -> Can
     """Score what competes for room; the core and the turns of the conversation do not."""
     if candidate.is_turn or is_core(candidate.ranked_tier):
         return candidate
-    return candidate.changed(score=count_score(candidate, request, row))
+    return candidate.changed(score=count_worth(candidate, request, row))
 
 
 def _order(candidate: Candidate) -> tuple[int, int, int, float, int, str]:
