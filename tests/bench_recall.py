@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from kernels.embedder import Embedder
 from kernels.embedder_table import EmbedderTable
 from kernels.similarity import VectorScores
-from py_core.compiler.draft import Candidate
+from py_core.compiler.candidate import make_candidate
 from py_core.compiler.duplicates import lemmatise
 from py_core.compiler.packing import pack_beginning
 from py_core.compiler.policy import PolicyRow
@@ -127,7 +127,7 @@ class Bench:
         row = request.row
         worths = [
             (-count_worth(candidate, request, row), candidate.record_id)
-            for candidate in map(_make_candidate, found.candidates)
+            for candidate in map(make_candidate, found.candidates)
             if count_relevance(found.scores[candidate.record_id], row) >= row.relevance_floor_ppm
         ]
         return [name for _, name in sorted(worths)], row
@@ -179,12 +179,6 @@ def _make_record(turn: Any) -> RetrievalHit:
         tenant_binding=TENANT,
         source="bench",
         observation_time=turn.observed,
-    )
-
-
-def _make_candidate(record: Any) -> Candidate:
-    return Candidate(
-        record=record, plain_text=record.plain_text, text=record.text, facts=record.facts
     )
 
 

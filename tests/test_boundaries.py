@@ -73,7 +73,10 @@ def test_import_contracts_are_kept():
 
 @pytest.mark.parametrize(
     ("package", "allowed"),
-    [("kernels", {"kernels", "numpy"}), ("py_core", {"py_core", "kernels", "pydantic", "snowballstemmer"})],
+    [
+        ("kernels", {"kernels", "numpy"}),
+        ("py_core", {"py_core", "kernels", "pydantic", "snowballstemmer"}),
+    ],
 )
 def test_packages_import_nothing_else_from_outside(package: str, allowed: set[str]):
     """Kernels need numpy, the core pydantic and a stemmer; all else is the standard library."""

@@ -79,8 +79,10 @@ def count_worth(candidate: Candidate, request: CompileRequest, row: PolicyRow) -
     text = candidate.plain_text
     length_bytes = len(text) if text.isascii() else len(text.encode())
     long_text = row.long_text_tokens
-    return count_score(candidate, request, row) * long_text // (
-        long_text + length_bytes // _BYTES_OF_A_TOKEN
+    return (
+        count_score(candidate, request, row)
+        * long_text
+        // (long_text + length_bytes // _BYTES_OF_A_TOKEN)
     )
 
 

@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parents[2] / "fixtures" / "retrieval"
 
 
 def load(name: str) -> tuple[datetime, list[Any]]:
+    """Read the clock and the cases of a file."""
     value = json.loads((FOLDER / name).read_text("utf-8"))
     return datetime.fromisoformat(value["now"]), value["cases"]
 
@@ -27,6 +28,7 @@ RANKING_NOW, RANKING = load("ranking.json")
 
 
 def day(seconds: int) -> str:
+    """Give the day of a time."""
     return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from kernels.byte_source import BytesSource
+from kernels.byte_source import BytesLike, BytesSource
 from kernels.dtypes import DType
 from kernels.embedder_file import EmbedderFile, open_embedder, write_embedder
 from kernels.embedder_names import EncoderConfig, encoder_tensors
@@ -18,7 +18,7 @@ CONFIG = EncoderConfig(
     max_context=16,
     norm_epsilon=1e-12,
 )
-VOCABULARY = "\n".join("[PAD] [UNK] [CLS] [SEP] a b c d e f g h".split())
+VOCABULARY = "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d", "e", "f", "g", "h"])
 
 
 class Sink:
@@ -27,11 +27,13 @@ class Sink:
     def __init__(self) -> None:
         self.data = b""
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: BytesLike, /) -> None:
+        """Append."""
         self.data += bytes(data)
 
 
 def make_weights(seed: int = 3) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]:
+    """Draw all weights."""
     draw = np.random.default_rng(seed)
     return {
         name: draw.normal(scale=0.5, size=shape).astype(np.float32)
@@ -40,12 +42,14 @@ def make_weights(seed: int = 3) -> dict[str, "np.ndarray[tuple[int, ...], np.dty
 
 
 def make_bytes(dtype: DType = DType.F32) -> bytes:
+    """Write the container."""
     weights, sink = make_weights(), Sink()
     write_embedder(sink, CONFIG, VOCABULARY, weights.__getitem__, dtype=dtype)
     return sink.data
 
 
 def open_small(dtype: DType = DType.F32) -> EmbedderFile:
+    """Open the container."""
     return open_embedder(BytesSource(make_bytes(dtype)))
 
 
@@ -93,15 +97,21 @@ def _layer(rows, w, prefix):
     )
     mixed = [_attend(index, q, k, v) for index in range(len(rows))]
     out = []
-    for row, mix in zip(rows, mixed, strict=True):
+    for before, mix in zip(rows, mixed, strict=True):
         dense = _linear(mix, w, f"{prefix}attention.output.dense")
-        row = _norm([a + b for a, b in zip(row, dense, strict=True)], w, f"{prefix}attention.output.LayerNorm")
+        row = _norm(
+            [a + b for a, b in zip(before, dense, strict=True)],
+            w,
+            f"{prefix}attention.output.LayerNorm",
+        )
         wide = [
             x / 2 * (1 + math.erf(x / math.sqrt(2)))
             for x in _linear(row, w, f"{prefix}intermediate.dense")
         ]
         dense = _linear(wide, w, f"{prefix}output.dense")
-        out.append(_norm([a + b for a, b in zip(row, dense, strict=True)], w, f"{prefix}output.LayerNorm"))
+        out.append(
+            _norm([a + b for a, b in zip(row, dense, strict=True)], w, f"{prefix}output.LayerNorm")
+        )
     return out
 
 

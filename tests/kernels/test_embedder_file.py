@@ -11,6 +11,7 @@ from tests.kernels.small_encoder import CONFIG, VOCABULARY, Sink, make_bytes, ma
 
 
 def refusal(data: bytes) -> KernelError:
+    """Give the error of opening."""
     with pytest.raises(KernelError) as refused:
         open_embedder(BytesSource(data))
     return refused.value

@@ -12,15 +12,18 @@ WIDTH = 16
 
 
 def key(number: int) -> str:
+    """Give a key."""
     return hashlib.sha256(str(number).encode()).hexdigest()
 
 
 def unit(number: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
+    """Give a unit vector."""
     vector = np.random.default_rng(number).normal(size=WIDTH).astype(np.float32)
     return vector / np.linalg.norm(vector)
 
 
 def filled(count: int) -> EmbedderTable:
+    """Give a table of so many vectors."""
     table = EmbedderTable(WIDTH)
     for number in range(count):
         table.put(key(number), unit(number))

@@ -49,6 +49,7 @@ def test_gelu_is_the_exact_form():
 
 @pytest.fixture(scope="module")
 def minilm() -> Embedder:
+    """Load the real model."""
     file = find_cached_embedder()
     if file is None:
         pytest.skip("the embedder is not prepared: run tests/bench_recall.py once")

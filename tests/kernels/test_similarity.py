@@ -31,6 +31,7 @@ WEIGHTS = TermWeights(k1=1.2, b=0.75)
 
 
 def ints(*numbers: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.int32]]":
+    """Give an int32 array."""
     return np.array(numbers, dtype=np.int32)
 
 

@@ -5,11 +5,29 @@ import pytest
 from kernels.errors import KernelError
 from kernels.wordpiece import read_vocabulary, split_words
 
-PIECES = "[PAD] [UNK] [CLS] [SEP] the cat sat ##s un ##able . , cafe 東 京 a".split()
+PIECES = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "the",
+    "cat",
+    "sat",
+    "##s",
+    "un",
+    "##able",
+    ".",
+    ",",
+    "cafe",
+    "東",
+    "京",
+    "a",
+]
 VOCABULARY = read_vocabulary("\n".join(PIECES) + "\n")
 
 
 def pieces_of(text: str, most: int = 64) -> list[str]:
+    """Give the pieces of a text."""
     return [PIECES[number] for number in VOCABULARY.encode(text, most)]
 
 

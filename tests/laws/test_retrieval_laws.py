@@ -1,4 +1,4 @@
-"""Laws of retrieval: order does not depend on arrival, a larger budget keeps all, no word is new."""
+"""Laws of retrieval: arrival decides nothing, a larger budget keeps all, no word is new."""
 
 import re
 from itertools import pairwise
@@ -6,10 +6,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py_core.compiler.packing import pack_beginning
-from py_core.compiler.representations import write_facts, write_pairs
 from py_core.compiler.claims import read_claims
-from py_core.compiler.representations import pick_sentences
+from py_core.compiler.packing import pack_beginning
+from py_core.compiler.representations import pick_sentences, write_facts, write_pairs
 from py_core.retrieval.document import read_document
 from py_core.retrieval.intent import Turn, build_intent, correct_intent
 from py_core.retrieval.retrieve import retrieve
@@ -17,11 +16,9 @@ from py_core.retrieval.text_index import TextIndex
 from py_core.unicode_text import WORD, fold_case
 from tests.py_core.retrieval.memories import NOW, make_hit
 
-WORDS = "apple river stone cloud lamp garden meeting budget".split()
+WORDS = ["apple", "river", "stone", "cloud", "lamp", "garden", "meeting", "budget"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
-PROSE = st.text(
-    alphabet=st.sampled_from("ab cd.!?\n=:;-x7é東 "), min_size=1, max_size=80
-)
+PROSE = st.text(alphabet=st.sampled_from("ab cd.!?\n=:;-x7é東 "), min_size=1, max_size=80)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=12), st.randoms(use_true_random=False), TEXTS)

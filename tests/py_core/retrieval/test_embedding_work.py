@@ -14,6 +14,7 @@ class CountingEmbedder:
         self.texts: list[str] = []
 
     def embed_steps(self, text: str) -> Iterator[int]:
+        """Give two half results and the length."""
         self.texts.append(text)
         for step in range(3):
             yield len(text) if step == 2 else -1
@@ -29,6 +30,7 @@ class DictShelf:
         return key in self.vectors
 
     def put(self, key: str, vector: int) -> None:
+        """Keep."""
         self.vectors[key] = vector
 
 

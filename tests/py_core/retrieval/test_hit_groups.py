@@ -14,7 +14,9 @@ GPU = (Fact(slot="target", value="gpu"),)
 def test_two_wordings_of_the_same_facts_are_one_memory():
     """The key is made of facts, not of prose."""
     one = make_hit("a", "We build for the CPU.", facts=CPU, subject="build")
-    other = make_hit("b", "target is cpu", facts=(Fact(slot="target", value="cpu"),), subject="Build")
+    other = make_hit(
+        "b", "target is cpu", facts=(Fact(slot="target", value="cpu"),), subject="Build"
+    )
     assert make_key(one) == make_key(other)
     assert make_key(one) != make_key(make_hit("c", "x", facts=GPU, subject="build"))
 

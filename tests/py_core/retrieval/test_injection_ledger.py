@@ -3,7 +3,10 @@
 from py_core.retrieval.injection_ledger import Injection, InjectionLedger
 
 
-def showing(record: str = "a", *, turn: int = 1, talk: str = "main", content: str = "x") -> Injection:
+def showing(
+    record: str = "a", *, turn: int = 1, talk: str = "main", content: str = "x"
+) -> Injection:
+    """Build one showing."""
     return Injection(talk, "question", record, content, turn, 100)
 
 

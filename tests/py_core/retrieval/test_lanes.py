@@ -18,6 +18,7 @@ class FakePort:
         self.answer, self.asked, self.was_cancelled = answer, 0, False
 
     async def ask(self, _intent: object) -> LaneAnswer:
+        """Answer or wait."""
         self.asked += 1
         if self.answer is None:
             try:
@@ -30,10 +31,12 @@ class FakePort:
 
 
 def answered(*ids: str) -> FakePort:
+    """Build a port with records."""
     return FakePort(LaneAnswer("answered", tuple(make_hit(name, name) for name in ids)))
 
 
 def ask(ports: dict[LaneName, FakePort], intent=ASKED, *, is_bypassed: bool = False) -> Gathered:
+    """Ask with a counting clock."""
     ticks = count()
     open_ports: dict[LaneName, LanePort] = dict(ports)
     return asyncio.run(
@@ -42,6 +45,7 @@ def ask(ports: dict[LaneName, FakePort], intent=ASKED, *, is_bypassed: bool = Fa
 
 
 def statuses(gathered: Gathered) -> dict[str, str]:
+    """Give lane to status."""
     return {report.outcome.lane: report.outcome.status for report in gathered.reports}
 
 

@@ -1,5 +1,7 @@
 """What makes a document relevant: each part by a case that only it decides."""
 
+from typing import Any
+
 from py_core.retrieval.relevance import Query, find_relevant
 from py_core.retrieval.second_hop import list_followed_terms
 from py_core.retrieval.settings import RelevanceSettings
@@ -10,11 +12,13 @@ from tests.py_core.retrieval.memories import NOW, make_document, make_index, mak
 SETTINGS = RelevanceSettings()
 
 
-def query(text: str, **fields: tuple) -> Query:
+def query(text: str, **fields: Any) -> Query:
+    """Build a query from words."""
     return Query(tuple(dict.fromkeys(list_terms(text))), **fields)
 
 
 def order(index, asked: Query, **more) -> list[str]:
+    """Give ids, best first."""
     return [hit.document_id for hit in find_relevant(index, asked, SETTINGS, **more).hits]
 
 
@@ -43,7 +47,9 @@ def test_the_thread_that_is_about_it_lifts_its_turns():
         *make_talk("garden plans", "roses", "that is settled", thread="a"),
         *make_talk("hello", "bye", "that is settled garden", thread="b"),
     )
-    hits = {hit.document_id: hit for hit in find_relevant(index, query("garden roses"), SETTINGS).hits}
+    hits = {
+        hit.document_id: hit for hit in find_relevant(index, query("garden roses"), SETTINGS).hits
+    }
     assert hits["a0"].thread_ppm > hits["b2"].thread_ppm
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py_core.retrieval.document import read_document
+from py_core.retrieval.document import Document, read_document
 from py_core.retrieval.index_file import read_index, write_index
 from py_core.retrieval.relevance import Query, find_relevant
 from py_core.retrieval.settings import RelevanceSettings
@@ -19,6 +19,7 @@ WORDS = st.sampled_from(["apple", "river", "stone", "cloud", "lamp"])
 
 
 def found_ids(index: TextIndex, question: str) -> list[str]:
+    """Give ids, best first."""
     query = Query(tuple(dict.fromkeys(list_terms(question))))
     return [hit.document_id for hit in find_relevant(index, query, SETTINGS).hits]
 
@@ -72,7 +73,8 @@ def test_many_deletions_leave_a_small_index():
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.none() | WORDS), max_size=30))
 def test_any_history_ends_in_the_index_of_what_is_left(history: list[tuple[str, str | None]]):
     """Incremental equals built anew, for every question."""
-    index, left = TextIndex(), {}
+    index = TextIndex()
+    left: dict[str, Document] = {}
     for name, word in history:
         if word is None:
             index.discard(name)

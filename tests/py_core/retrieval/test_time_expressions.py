@@ -35,8 +35,12 @@ TABLE = [
 
 
 def days(text: str, now: datetime = NOW) -> list[tuple[str, str]]:
+    """Give ranges as days."""
     return [
-        (datetime.fromtimestamp(a, UTC).date().isoformat(), datetime.fromtimestamp(b, UTC).date().isoformat())
+        (
+            datetime.fromtimestamp(a, UTC).date().isoformat(),
+            datetime.fromtimestamp(b, UTC).date().isoformat(),
+        )
         for a, b in find_times(text, now).ranges
     ]
 
