@@ -168,6 +168,7 @@ def score_vectors(rows: I8, scales: F32, query: I8, query_scale: float) -> F64:
         widened = chunk[: len(part)]  # [rows, W]
         np.copyto(widened, part)
         np.einsum("rw,w->r", widened, wide, out=products[start : start + len(part)])
+    cosines: F64 = products.astype(np.float64) * scales.astype(np.float64) * query_scale
     return cosines
 
 
