@@ -7,7 +7,13 @@
 import { CodedError } from '../app/coded_error.js';
 import { siteUrl } from '../app/site_url.js';
 
-const PACKAGES = Object.freeze(['numpy', 'pydantic', 'micropip', 'pyodide-http']);
+const PACKAGES = Object.freeze([
+  'numpy',
+  'pydantic',
+  'micropip',
+  'pyodide-http',
+  'snowballstemmer',
+]);
 const LIST_DEADLINE_MS = 10_000;
 export const STEP_COUNT = 4;
 
