@@ -14,7 +14,7 @@ const PACKAGES = Object.freeze([
   'pyodide-http',
   'snowballstemmer',
 ]);
-const LIST_DEADLINE_MS = 10_000;
+const LIST_DEADLINE_MS = 60_000;
 export const STEP_COUNT = 4;
 
 /** @typedef {((...parts: unknown[]) => any) & {callKwargs: (...parts: unknown[]) => any}} PythonFunction */
