@@ -48,6 +48,7 @@ class ModelLoadPayload(Message):
     sha256: Sha256
     op_set: Literal["auto", "numpy", "simd"] = "auto"
     format: Literal["slm", "gguf"] = "slm"
+    cache: Literal["f32", "int8"] = "f32"
 
 
 class CancelPayload(Message):

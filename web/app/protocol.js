@@ -60,7 +60,10 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {'slm' | 'gguf'} format
  */
 
-/** @typedef {OpenedModel & {op_set: 'auto' | 'numpy' | 'simd'}} ModelLoadPayload */
+/**
+ * The engine, and how it keeps keys and values: int8 takes a third of the memory.
+ * @typedef {OpenedModel & {op_set: 'auto' | 'numpy' | 'simd', cache?: 'f32' | 'int8'}} ModelLoadPayload
+ */
 
 /** @typedef {{name: string, text: string}} AttachedText foreign text, quoted and never obeyed */
 
