@@ -231,7 +231,7 @@ class TokenData(Message):
 class NoticeData(Message):
     """Something the person should know that is no error."""
 
-    code: Literal["op_set_fallback", "old_model_freed"]
+    code: Literal["op_set_fallback", "old_model_freed", "thread_lost"]
     text: str
 
 

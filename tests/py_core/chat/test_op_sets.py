@@ -1,17 +1,20 @@
 """The engine is the best one that can run the model, and what could not be had is said."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from kernels.byte_source import BytesSource
+from kernels.memory_plan import OpSetName
 from kernels.model_config import ModelConfig
 from kernels.numpy_ops import NumpyOps
 from kernels.simd.module_bytes import SINGLE, read_module
 from kernels.simd.simd_ops import SimdOps
 from py_core.chat.loaded_model import FileOrigin
 from py_core.chat.model_session import ModelSession
-from py_core.chat.op_sets import choose_op_set, list_op_sets
+from py_core.chat.op_sets import OpSetFactory, choose_op_set, list_op_sets
+from py_core.chat.simd_engine import CacheWish, report_lost_thread
 from tests.kernels.random_tensors import SMALL
 from tests.kernels.simd.wasmtime_port import WasmtimePort
 from tests.kernels.slm_bytes import read_fixture
@@ -23,10 +26,10 @@ def make_simd(config: ModelConfig) -> SimdOps:
     return SimdOps(config, WasmtimePort(read_module(SINGLE)))
 
 
-BOTH = {"simd": make_simd, "numpy": NumpyOps}
+BOTH: Mapping[OpSetName, OpSetFactory] = {"simd": make_simd, "numpy": NumpyOps}
 
 
-def load(cache: str):
+def load(cache: CacheWish):
     """Load the 4-bit fixture on the best engine."""
     session = ModelSession(BOTH)
     source = BytesSource(read_fixture("grouped_q4_1.slm"))
@@ -67,3 +70,14 @@ def test_keys_and_values_are_kept_as_wished(cache, row_bytes):
     model = load(cache)
     assert model.ops.name == "simd"
     assert model.cache.storage.bytes_per_token == 2 * 2 * 2 * row_bytes
+
+
+def test_a_lost_thread_is_reported_once():
+    """And not at all by an engine that lost none."""
+    ops = load("f32").ops
+    assert report_lost_thread(ops) is None
+    assert isinstance(ops, SimdOps)
+    ops.has_lost_a_thread = True
+    assert "one thread" in (report_lost_thread(ops) or "")
+    assert report_lost_thread(ops) is None
+    assert report_lost_thread(NumpyOps(SMALL)) is None
