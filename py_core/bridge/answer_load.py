@@ -28,6 +28,7 @@ from py_core.chat.model_session import (
     OpSetFallback,
 )
 from py_core.chat.pacing import Pacer, StopSignal, drain_paced
+from py_core.chat.simd_engine import count_threads
 from py_core.errors import InvariantError, RequestCancelledError
 
 Emit = Callable[[EventData], None]
@@ -93,6 +94,7 @@ def describe_model(model: LoadedModel, host: Host) -> ModelFacts:
         sha256=facts.sha256,
         checksum=facts.checksum,
         op_set=model.ops.name,
+        threads=count_threads(model.ops),
         heap_bytes=int(host.heap_bytes()),
         licence=facts.licence,
         origin=facts.origin,

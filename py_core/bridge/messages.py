@@ -137,6 +137,7 @@ class ModelFacts(Message):
     sha256: Sha256
     checksum: Literal["verified", "not verifiable"]
     op_set: str
+    threads: int = Field(ge=1)
     heap_bytes: int
     licence: str
     origin: str

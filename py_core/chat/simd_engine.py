@@ -52,6 +52,11 @@ def with_cache(ops: OpSet, cache: CacheWish) -> OpSet:
     return ops
 
 
+def count_threads(ops: OpSet) -> int:
+    """Tell how many threads share the work now; the kernels settle this in the first answer."""
+    return ops.seats if isinstance(ops, SimdOps) else 1
+
+
 def report_lost_thread(ops: OpSet) -> str | None:
     """Give a sentence, once, when a thread of the kernels was lost since the last time."""
     if not isinstance(ops, SimdOps) or not ops.has_lost_a_thread:

@@ -90,6 +90,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {string} sha256
  * @property {'verified' | 'not verifiable'} checksum
  * @property {string} op_set
+ * @property {number} threads that share the work; settled in the first answer
  * @property {number} heap_bytes
  * @property {string} licence
  * @property {string} origin
