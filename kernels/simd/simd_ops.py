@@ -67,13 +67,14 @@ class SimdOps:
             raise kernel_error(ErrorCode.INVALID_SETTING, "op_set", text)
         self._config = config
         self._port = port
-        self._cache_kind = CacheKind.F32 if config.head_dim % _INT8_STEP else cache_kind
+        self.use_cache(cache_kind)
         self._uses_team = uses_team
         self._placed: PlacedModel | None = None
         self._choice: TeamChoice | None = None
         self._space: Workspace | None = None
         self._positions = (-1, 0)
         self.has_lost_a_thread = False
+        """Whether the work was ever taken over from a lost thread."""
 
     @property
     def name(self) -> str:
@@ -101,6 +102,10 @@ class SimdOps:
             self._choice = TeamChoice(self._port, self._run_sample)
         self._placed = yield from place_steps(self._port, model)
         self._space = Workspace(self._port, self._config)
+
+    def use_cache(self, kind: CacheKind) -> None:
+        """Keep keys and values of caches that are made from now on in this way."""
+        self._cache_kind = CacheKind.F32 if self._config.head_dim % _INT8_STEP else kind
 
     def new_cache(self, capacity_tokens: int) -> KvCache:
         """Make an empty cache with room for `capacity_tokens`, at most the model's context."""

@@ -28,6 +28,7 @@ from py_core.chat.model_session import (
     OpSetFallback,
 )
 from py_core.chat.pacing import Pacer, StopSignal, drain_paced
+from py_core.chat.simd_engine import count_threads
 from py_core.errors import InvariantError, RequestCancelledError
 
 Emit = Callable[[EventData], None]
@@ -55,7 +56,9 @@ async def answer_model_load(
         handle, origin = await _convert(payload, host, pacer=pacer, emit=emit, stop=stop)
     try:
         model = await drain_paced(
-            session.load_steps(HostSource(host, handle), origin, payload.op_set),
+            session.load_steps(
+                HostSource(host, handle), origin, payload.op_set, cache=payload.cache
+            ),
             lambda step: emit(_describe_step(step)),
             pacer=pacer,
             stop=stop,
@@ -77,7 +80,7 @@ def describe_model(model: LoadedModel, host: Host) -> ModelFacts:
         prompt_limit_tokens=facts.context_tokens - 1,
         # One prompt token is the least, so all but one may be answer.
         output_limit_tokens=facts.context_tokens - 1,
-        kv_bytes_per_token=facts.kv_bytes_per_token,
+        kv_bytes_per_token=model.cache.storage.bytes_per_token,
         kv_bytes_total=model.cache.bytes_total,
         kv_bytes_used=model.cache.bytes_used,
         file_bytes=facts.file_bytes,
@@ -91,6 +94,7 @@ def describe_model(model: LoadedModel, host: Host) -> ModelFacts:
         sha256=facts.sha256,
         checksum=facts.checksum,
         op_set=model.ops.name,
+        threads=count_threads(model.ops),
         heap_bytes=int(host.heap_bytes()),
         licence=facts.licence,
         origin=facts.origin,

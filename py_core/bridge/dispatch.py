@@ -31,6 +31,7 @@ from py_core.bridge.messages import (
     ModelFreed,
     ModelLoad,
     ModelLoadPayload,
+    NoticeData,
     PageRequest,
     ReplyValue,
     RuntimeFacts,
@@ -42,6 +43,7 @@ from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import list_op_sets
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.plan_shelf import PlanShelf
+from py_core.chat.simd_engine import report_lost_thread
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnPorts
 from py_core.errors import BusyError, ModelNotLoadedError
@@ -120,7 +122,10 @@ class Dispatcher:
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
         model = self._session.require_model()
         ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf)
-        return await answer_chat_send(payload, model, self._transcript, ports)
+        result = await answer_chat_send(payload, model, self._transcript, ports)
+        if text := report_lost_thread(model.ops):
+            emit(NoticeData(code="thread_lost", text=text))
+        return result
 
     def _free(self) -> ModelFreed:
         was_loaded = self._session.free()

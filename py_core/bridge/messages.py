@@ -48,6 +48,7 @@ class ModelLoadPayload(Message):
     sha256: Sha256
     op_set: Literal["auto", "numpy", "simd"] = "auto"
     format: Literal["slm", "gguf"] = "slm"
+    cache: Literal["f32", "int8"] = "f32"
 
 
 class CancelPayload(Message):
@@ -136,6 +137,7 @@ class ModelFacts(Message):
     sha256: Sha256
     checksum: Literal["verified", "not verifiable"]
     op_set: str
+    threads: int = Field(ge=1)
     heap_bytes: int
     licence: str
     origin: str
@@ -230,7 +232,7 @@ class TokenData(Message):
 class NoticeData(Message):
     """Something the person should know that is no error."""
 
-    code: Literal["op_set_fallback", "old_model_freed"]
+    code: Literal["op_set_fallback", "old_model_freed", "thread_lost"]
     text: str
 
 

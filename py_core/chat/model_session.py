@@ -23,6 +23,7 @@ from py_core.chat.op_sets import (
     OpSetWish,
     choose_op_set,
 )
+from py_core.chat.simd_engine import CacheWish
 from py_core.errors import ModelNotLoadedError, ModelTooLargeError
 
 
@@ -89,7 +90,12 @@ class ModelSession:
         return True
 
     def load_steps(
-        self, source: ByteSource, origin: FileOrigin, wish: OpSetWish
+        self,
+        source: ByteSource,
+        origin: FileOrigin,
+        wish: OpSetWish,
+        *,
+        cache: CacheWish = "f32",
     ) -> Generator[LoadStep, None, LoadedModel]:
         """Load a file beside the old model, then put it in the old one's place.
 
@@ -99,7 +105,7 @@ class ModelSession:
         """
         try:
             file = open_model(source)
-            choice = choose_op_set(wish, file.config, self._op_sets)
+            choice = choose_op_set(wish, file.config, self._op_sets, cache=cache)
             if choice.notice:
                 yield OpSetFallback(choice.notice)
             model = yield from self._load_within_memory(file, origin, choice)

@@ -13,7 +13,7 @@ from kernels.model_config import ModelConfig
 from kernels.numpy_ops import NumpyOps
 from kernels.ops import OpSet
 from kernels.simd.simd_ops import find_shape_fault
-from py_core.chat.simd_engine import KernelShell, find_simd_factory
+from py_core.chat.simd_engine import CacheWish, KernelShell, find_simd_factory, with_cache
 
 OpSetWish = Literal["auto", "numpy", "simd"]
 OpSetFactory = Callable[[ModelConfig], OpSet]
@@ -38,7 +38,11 @@ def list_op_sets(shell: KernelShell) -> Mapping[OpSetName, OpSetFactory]:
 
 
 def choose_op_set(
-    wish: OpSetWish, config: ModelConfig, available: Mapping[OpSetName, OpSetFactory] = OP_SETS
+    wish: OpSetWish,
+    config: ModelConfig,
+    available: Mapping[OpSetName, OpSetFactory] = OP_SETS,
+    *,
+    cache: CacheWish = "f32",
 ) -> OpSetChoice:
     """Choose the op set that was asked for, or the best one that can run the model."""
     if wish == "numpy" or "simd" not in available:
@@ -47,4 +51,4 @@ def choose_op_set(
     if fault := find_shape_fault(config):
         notice = f"The simd engine cannot run this model ({fault}); the numpy engine is used."
         return OpSetChoice("numpy", available["numpy"], notice)
-    return OpSetChoice("simd", available["simd"], "")
+    return OpSetChoice("simd", lambda shape: with_cache(available["simd"](shape), cache), "")

@@ -6,15 +6,19 @@ where the shell has no WebAssembly memory to offer. Does not know messages.
 """
 
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 from kernels.model_config import ModelConfig
 from kernels.ops import OpSet
 from kernels.simd.module_bytes import SINGLE, THREADS, read_module
 from kernels.simd.own_memory_port import ModuleExports, OwnMemoryPort
 from kernels.simd.port import KernelPort
+from kernels.simd.records import CacheKind
 from kernels.simd.shared_memory_port import KernelMemory, SharedMemoryPort
 from kernels.simd.simd_ops import SimdOps
+
+CacheWish = Literal["f32", "int8"]
+"""How keys and values are to be kept: int8 takes a third of the memory and is faster when long."""
 
 
 class KernelShell(Protocol):
@@ -39,6 +43,26 @@ def find_simd_factory(shell: KernelShell) -> Callable[[ModelConfig], OpSet] | No
         return SimdOps(config, port)
 
     return make
+
+
+def with_cache(ops: OpSet, cache: CacheWish) -> OpSet:
+    """Let an op set keep keys and values as wished, where it can; the numpy one knows float32."""
+    if isinstance(ops, SimdOps):
+        ops.use_cache(CacheKind[cache.upper()])
+    return ops
+
+
+def count_threads(ops: OpSet) -> int:
+    """Tell how many threads share the work now; the kernels settle this in the first answer."""
+    return ops.seats if isinstance(ops, SimdOps) else 1
+
+
+def report_lost_thread(ops: OpSet) -> str | None:
+    """Give a sentence, once, when a thread of the kernels was lost since the last time."""
+    if not isinstance(ops, SimdOps) or not ops.has_lost_a_thread:
+        return None
+    ops.has_lost_a_thread = False
+    return "A thread of the engine was lost; this answer and the next ones use one thread."
 
 
 def open_port(shell: KernelShell) -> KernelPort | None:

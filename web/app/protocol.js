@@ -60,7 +60,10 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {'slm' | 'gguf'} format
  */
 
-/** @typedef {OpenedModel & {op_set: 'auto' | 'numpy' | 'simd'}} ModelLoadPayload */
+/**
+ * The engine, and how it keeps keys and values: int8 takes a third of the memory.
+ * @typedef {OpenedModel & {op_set: 'auto' | 'numpy' | 'simd', cache?: 'f32' | 'int8'}} ModelLoadPayload
+ */
 
 /** @typedef {{name: string, text: string}} AttachedText foreign text, quoted and never obeyed */
 
@@ -87,6 +90,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {string} sha256
  * @property {'verified' | 'not verifiable'} checksum
  * @property {string} op_set
+ * @property {number} threads that share the work; settled in the first answer
  * @property {number} heap_bytes
  * @property {string} licence
  * @property {string} origin

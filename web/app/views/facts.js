@@ -73,7 +73,7 @@ function rowsOf(facts) {
     ['Chat template', facts.chat_template],
     ['sha256', facts.sha256.slice(0, SHORT_HASH_CHARS), facts.sha256],
     ['Checksum', facts.checksum],
-    ['Op set', facts.op_set],
+    ['Op set', facts.threads > 1 ? `${facts.op_set}, ${facts.threads} threads` : facts.op_set],
     ['Heap', show(facts.heap_bytes, 'bytes'), `${show(facts.heap_bytes, 'count')} bytes`],
     ['Licence', facts.licence || 'not stated'],
     ['Origin', facts.origin || 'not stated'],
