@@ -5,6 +5,7 @@ it does is in `py_core.serving`; this file is its command line.
 """
 
 import argparse
+import contextlib
 import os
 import sys
 import webbrowser
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"serve.py: {error}", file=sys.stderr)
         return 2
     if server is not None:
-        with server:
+        with server, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how serving ends
             if not chosen.no_open:
                 webbrowser.open(server.address)
             server.wait()
@@ -93,4 +94,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit(130)  # what shells expect of a program that Ctrl-C ended
+        sys.exit(130)  # what shells expect where Ctrl-C cut the work short

@@ -1,7 +1,8 @@
 /**
  * The service worker: keeps exactly what assets.json lists, by hash, and serves it from then on.
- * Its own address names the version that it keeps; one cache holds one version, so a page is never
- * put together from two. Models, and everything that is not listed, pass through untouched.
+ * Its own address names the version that it keeps; one cache holds one version. A tab stays with
+ * the version that it was loaded with until it is loaded again, so a page is never put together
+ * from two. Models, and everything that is not listed, pass through untouched.
  */
 
 /** @typedef {{path: string, sha256: string}} Asset */
@@ -10,7 +11,7 @@ const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (
 
 const VERSION = new URL(worker.location.href).searchParams.get('version') ?? '';
 const CACHE_PREFIX = 'tinyloom-page-';
-const CACHE_NAME = `${CACHE_PREFIX}${VERSION}`;
+const TABS_CACHE = 'tinyloom-tabs';
 const LIST_PATH = 'assets.json';
 const START_PATH = 'index.html';
 const NEVER_KEPT = Object.freeze(['models/', 'sw.js']);
@@ -22,28 +23,32 @@ worker.addEventListener('activate', (event) => event.waitUntil(activate()));
 worker.addEventListener('message', (event) => event.waitUntil(answerPage(event)));
 worker.addEventListener('fetch', (event) => {
   const path = findOwnPath(event.request);
-  if (path !== null) event.respondWith(answer(event.request, path));
+  if (path !== null) event.respondWith(answer(event, path));
 });
 
 /** Fills the cache; the list itself goes in last and so marks that all of it was there. */
 async function install() {
   const list = await fetchList();
-  const cache = await caches.open(CACHE_NAME);
+  const cache = await openVersion(VERSION);
   await fill(cache, await readAssets(list.clone()));
   await cache.put(addressOf(LIST_PATH), list);
 }
 
 async function activate() {
-  const names = await caches.keys();
-  const older = names.filter((name) => name.startsWith(CACHE_PREFIX) && name !== CACHE_NAME);
-  await Promise.all(older.map((name) => caches.delete(name)));
+  // Tabs that no worker has served yet came from the server, which has this very version.
+  const tabs = await worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
+  for (const { id } of tabs) if (!(await versionOf(id))) await bind(id, VERSION);
+  await dropUnusedVersions();
   await worker.clients.claim();
 }
 
 /** @param {ExtendableMessageEvent} event */
 async function answerPage({ data }) {
-  if (data === 'heal') await heal();
   if (data === 'take_over') await worker.skipWaiting();
+  if (data === 'heal') {
+    await dropUnusedVersions();
+    await heal();
+  }
 }
 
 /**
@@ -61,19 +66,67 @@ function findOwnPath(request) {
 }
 
 /**
- * @param {Request} request
+ * @param {FetchEvent} event
  * @param {string} path
  */
-async function answer(request, path) {
-  const cache = await caches.open(CACHE_NAME);
-  if (request.mode === 'navigate') await heal().catch(() => dropIfReplaced(cache));
-  const kept = await cache.match(addressOf(path));
+async function answer({ request, clientId, resultingClientId }, path) {
+  if (request.mode === 'navigate') {
+    await heal().catch(dropIfReplaced);
+    await bind(resultingClientId, VERSION);
+  }
+  const version = (request.mode !== 'navigate' && (await versionOf(clientId))) || VERSION;
+  // A worker that a tab starts is of the tab's version.
+  if (request.mode !== 'navigate') await bind(resultingClientId, version);
+  const kept = await (await openVersion(version)).match(addressOf(path));
   return kept ?? fetch(request);
+}
+
+/** @type {Map<string, string>} */
+const known = new Map();
+
+/**
+ * Remembers, beyond this worker's own life, which version a tab was loaded with.
+ * @param {string} client
+ * @param {string} version
+ */
+async function bind(client, version) {
+  if (!client || known.get(client) === version) return;
+  known.set(client, version);
+  await (await caches.open(TABS_CACHE)).put(addressOf(client), new Response(version));
+}
+
+/**
+ * @param {string} client
+ * @returns {Promise<string | undefined>}
+ */
+async function versionOf(client) {
+  if (!client) return undefined;
+  const remembered = known.get(client);
+  if (remembered) return remembered;
+  const found = await (await caches.open(TABS_CACHE)).match(addressOf(client));
+  const version = await found?.text();
+  if (version) known.set(client, version);
+  return version;
+}
+
+/** Deletes our older versions, once no open tab was loaded with them. */
+async function dropUnusedVersions() {
+  const tabs = await worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
+  const used = new Set([VERSION, ...(await Promise.all(tabs.map(({ id }) => versionOf(id))))]);
+  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
+  const unused = names.filter((name) => !used.has(name.slice(CACHE_PREFIX.length)));
+  // The version that waits to take over has no tab yet.
+  if (worker.registration.installing || worker.registration.waiting) return;
+  await Promise.all(unused.map((name) => caches.delete(name)));
+  const bindings = await caches.open(TABS_CACHE);
+  const open = new Set(tabs.map(({ id }) => addressOf(id)));
+  const closed = (await bindings.keys()).filter(({ url }) => !open.has(url));
+  await Promise.all(closed.map((request) => bindings.delete(request)));
 }
 
 /** Fetches again what the browser has thrown away. */
 async function heal() {
-  const cache = await caches.open(CACHE_NAME);
+  const cache = await openVersion(VERSION);
   const list = await cache.match(addressOf(LIST_PATH));
   if (list) await fill(cache, await readAssets(list));
 }
@@ -81,15 +134,12 @@ async function heal() {
 /**
  * A version with holes that the server no longer has cannot be completed: rather none than a mix.
  * Without a server the holes stay, and what is kept is served.
- * @param {Cache} cache
  */
-async function dropIfReplaced(cache) {
-  const list = await fetchList().catch(() => null);
-  if (list) return;
-  const online = await fetch(addressOf(`${LIST_PATH}?latest`)).catch(() => null);
-  if (!online?.ok) return;
-  const requests = await cache.keys();
-  await Promise.all(requests.map((request) => cache.delete(request)));
+async function dropIfReplaced() {
+  const address = addressOf(`${LIST_PATH}?latest`);
+  const response = await fetch(address, { cache: 'no-store' }).catch(() => null);
+  if (!response?.ok || (await response.json()).version === VERSION) return;
+  await caches.delete(`${CACHE_PREFIX}${VERSION}`);
 }
 
 /** @returns {Promise<Response>} the asset list of exactly this version */
@@ -139,6 +189,11 @@ async function fetchInto(cache, { path, sha256 }) {
 async function digest(bytes) {
   const hash = await crypto.subtle.digest('SHA-256', bytes);
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** @param {string} version */
+function openVersion(version) {
+  return caches.open(`${CACHE_PREFIX}${version}`);
 }
 
 /** @param {string} path */

@@ -5,7 +5,7 @@ the default first. Does not fetch or convert.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -72,7 +72,9 @@ def list_served(choice: str, chosen: ChosenModel | None, fixtures: Path) -> list
         return []
     served = [_served(path.stem, None, path) for path in sorted(fixtures.glob("*.slm"))]
     if chosen is not None:
-        served.insert(0, _served(chosen.id, chosen.label, chosen.path))
+        recipe = chosen.recipe
+        pin = recipe.converted.pin if isinstance(recipe, PinnedModel) else None
+        served.insert(0, replace(_served(chosen.id, chosen.label, chosen.path), pin=pin))
     return served
 
 

@@ -47,12 +47,21 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model file offered to the page, with its manifest where one stands beside it."""
+    """A model file offered to the page.
+
+    Attributes:
+        id: the page's name for it.
+        label: what a person reads.
+        path: the file.
+        manifest: the file beside it, where there is one.
+        pin: what this start has just found the file to be, where it had to look.
+    """
 
     id: str
     label: str
     path: Path
     manifest: Path | None
+    pin: Pin | None = None
 
 
 class Site:
@@ -82,7 +91,7 @@ class Site:
         self._packed: tuple[WheelState, Wheel] | None = None
         self._model_pins: dict[tuple[Path, int, int], Pin] = {}
         for model in self._models:
-            self._model_pin(model.path)  # now, so that the page's first question is answered fast
+            self._model_pin(model)  # now, so that the page's first question is answered fast
 
     def find(self, path: str) -> Resource | None:
         """Look up a decoded URL path without its leading slash."""
@@ -130,14 +139,14 @@ class Site:
             return _in_memory(name, (json.dumps(entries, indent=1) + "\n").encode())
         for model in self._models:
             if name == model.path.name:
-                pin = self._model_pin(model.path)
+                pin = self._model_pin(model)
                 return Resource(model.path, pin, _ANY_TYPE, _DO_NOT_KEEP) if pin else None
             if model.manifest is not None and name == model.manifest.name:
                 return _from_file(model.manifest)
         return None
 
     def _model_entry(self, model: ServedModel) -> dict[str, str | int | None]:
-        pin = self._model_pin(model.path) or Pin(0, "")
+        pin = self._model_pin(model) or Pin(0, "")
         return {
             "id": model.id,
             "label": model.label,
@@ -147,14 +156,15 @@ class Site:
             "manifest": model.manifest.name if model.manifest else None,
         }
 
-    def _model_pin(self, path: Path) -> Pin | None:
+    def _model_pin(self, model: ServedModel) -> Pin | None:
         """Hash a model once for each state of its file: a request must not cost a whole read."""
-        if not path.is_file():
+        if not model.path.is_file():
             return None
-        status = path.stat()
-        key = (path, status.st_size, status.st_mtime_ns)
+        status = model.path.stat()
+        key = (model.path, status.st_size, status.st_mtime_ns)
         if key not in self._model_pins:
-            pin = pin_of_file(path)
+            is_first = not any(path == model.path for path, _, _ in self._model_pins)
+            pin = model.pin if is_first and model.pin else pin_of_file(model.path)
             if pin is None:
                 return None
             self._model_pins[key] = pin

@@ -14,9 +14,6 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, e
 
 SMOLLM2 = "SmolLM2"
 FIXTURE = "Grouped f32"
-BOOT_DEADLINE_MS = 60_000
-LOAD_DEADLINE_MS = 180_000
-TURN_DEADLINE_MS = 180_000
 FIXTURE_FILE = Path(__file__).parents[2] / "fixtures" / "models" / "grouped_f32.slm"
 ASK_WORKER = (Path(__file__).parent / "ask_worker.js").read_text(encoding="utf-8")
 GREEDY = {"temperature": 0, "top_k": 40, "top_p": 1, "max_tokens": 8, "seed": 1}
@@ -51,7 +48,7 @@ class ChatPage:
     def wait_until_ready(self) -> None:
         """Wait for the ready signal; a failed start fails at once with what the page says."""
         root = self.page.locator("html[data-boot=ready], html[data-boot=failed]")
-        root.wait_for(state="attached", timeout=BOOT_DEADLINE_MS)
+        root.wait_for(state="attached")
         status = self.page.get_by_role("banner").get_by_role("status")
         expect(status).to_contain_text("Ready")
 
@@ -86,7 +83,7 @@ class ChatPage:
     def wait_for_model(self, sha256: str) -> None:
         """Wait until the facts shown are of the file with this hash."""
         shown = self._facts().get_by_title(sha256, exact=True)
-        shown.wait_for(state="attached", timeout=LOAD_DEADLINE_MS)
+        shown.wait_for(state="attached")
 
     def open_file(self, path: Path) -> None:
         """Choose a model file from the disk."""
@@ -130,7 +127,7 @@ class ChatPage:
         """Wait until the answer at `index` is finished and return it."""
         answer = self.answers().nth(index)
         outcome = answer.locator("[data-part=outcome]")
-        expect(outcome).not_to_be_empty(timeout=TURN_DEADLINE_MS)
+        expect(outcome).not_to_be_empty()
         text = answer.locator("[data-part=text]").text_content() or ""
         return Answer(text, outcome.text_content() or "")
 

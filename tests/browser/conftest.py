@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from py_core.serving.cache_folder import find_cache_folder
 from py_core.serving.prepare import Places, prepare
@@ -18,26 +18,17 @@ from py_core.serving.site import Site
 from py_core.serving.static_server import RunningServer, start
 from py_core.serving.vendor_lock import VendorLock, read_vendor_lock
 from tests.browser.chat_page import ChatPage
-from tests.browser.engines import CHROMIUM_FLAGS, ENGINES, explain_missing, is_required
+from tests.browser.engines import CHROMIUM_FLAGS
+from tests.browser.profiles import DEADLINE_MS, demand_engine, open_context
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def demand_engine(name: str) -> Path:
-    """Return the engine's program; skip the test without it, or fail where it is required."""
-    engine = ENGINES[name]
-    path = engine.find()
-    if path is None and is_required(name):
-        pytest.fail(explain_missing(engine))
-    if path is None:
-        pytest.skip(explain_missing(engine))
-    return path
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Start Chromium once."""
     path = demand_engine("chromium")
+    expect.set_options(timeout=DEADLINE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield browser
@@ -62,7 +53,7 @@ def server(site: Site) -> Iterator[RunningServer]:
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
     """Open a fresh profile: no cookies, no storage, no service worker of another test."""
-    context = chromium.new_context()
+    context = open_context(chromium)
     yield context
     context.close()
 

@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from py_core.serving.static_server import RunningServer
 from tests.browser.chat_page import FIXTURE, ChatPage
+from tests.browser.profiles import open_context
 
 
 def test_whole_first_visit_breaks_no_rule_of_the_security_policy(chat: ChatPage):
@@ -35,7 +36,7 @@ def test_page_is_cross_origin_isolated(chat: ChatPage):
 
 def test_page_asks_nobody_but_its_own_server(chromium: Browser, server: RunningServer):
     """No content delivery network, no index, no telemetry: one origin."""
-    context = chromium.new_context()
+    context = open_context(chromium)
     asked: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
     ChatPage.open(context, server.address).load_model(FIXTURE)
@@ -46,7 +47,7 @@ def test_page_asks_nobody_but_its_own_server(chromium: Browser, server: RunningS
 
 def test_start_is_shown_step_by_step(chromium: Browser, server: RunningServer):
     """Each step is named before the next one begins, and the last state is ready."""
-    context = chromium.new_context()
+    context = open_context(chromium)
     page = context.new_page()
     page.add_init_script(
         """window.seen = [];
@@ -69,11 +70,11 @@ def test_start_is_shown_step_by_step(chromium: Browser, server: RunningServer):
 
 def test_failed_start_says_what_to_do(chromium: Browser, server: RunningServer):
     """A runtime file that cannot be had ends the start with a sentence, not with silence."""
-    context = chromium.new_context(service_workers="block")
+    context = open_context(chromium, service_workers="block")
     context.route("**/pyodide.asm.wasm", lambda route: route.abort())
     page = context.new_page()
     page.goto(server.address)
-    expect(page.locator("html")).to_have_attribute("data-boot", "failed", timeout=60_000)
+    expect(page.locator("html")).to_have_attribute("data-boot", "failed")
     expect(page.get_by_role("alert")).to_contain_text("Reload the page")
     context.close()
 

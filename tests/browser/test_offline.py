@@ -6,13 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from py_core.serving.chosen_models import list_served
-from py_core.serving.site import Site
-from py_core.serving.static_server import start
-from py_core.serving.vendor_lock import VendorLock
 from tests.browser.chat_page import FIXTURE, ChatPage
+from tests.browser.server_process import ROOT, serve_process
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE_CACHES = (
     "async () => (await caches.keys()).filter((name) => name.startsWith('tinyloom-page-'))"
 )
@@ -43,23 +39,20 @@ READ_VERSIONS = """async () => {
 def wait_until_saved(chat: ChatPage) -> None:
     """Wait until the page says that it works offline."""
     status = chat.page.get_by_role("banner").get_by_role("status")
-    expect(status).to_contain_text("Works offline", timeout=60_000)
-
-
-def make_site(root: Path, lock: VendorLock) -> Site:
-    """Offer the small models only: these tests are about the page."""
-    return Site(root, lock, list_served("fixture", None, ROOT / "fixtures" / "models"))
+    expect(status).to_contain_text("Works offline")
 
 
 @pytest.fixture
 def next_version(tmp_path: Path) -> Path:
-    """Lay a checkout beside this one whose page and wheel differ in one place each."""
+    """Lay a checkout beside this one whose page and core differ in one place each."""
     for name in ("py_core", "kernels"):
         shutil.copytree(ROOT / name, tmp_path / name)
     ignored = shutil.ignore_patterns("node_modules", "vendor")
     shutil.copytree(ROOT / "web", tmp_path / "web", ignore=ignored)
     (tmp_path / "web" / "vendor").symlink_to(ROOT / "web" / "vendor")
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    for name in ("pyproject.toml", "serve.py"):
+        shutil.copy(ROOT / name, tmp_path)
     page = tmp_path / "web" / "index.html"
     text = page.read_text(encoding="utf-8")
     page.write_text(text.replace("A language model in this tab", "The next version"))
@@ -68,54 +61,48 @@ def next_version(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_page_boots_and_answers_without_its_server(
-    context: BrowserContext, vendor_lock: VendorLock
-):
+def test_page_boots_and_answers_without_its_server(context: BrowserContext):
     """Kill the server and reload: page, runtime and model come from the browser's own stores."""
-    with start(make_site(ROOT, vendor_lock)) as server:
+    with serve_process() as server:
         chat = ChatPage.open(context, server.address)
         chat.load_model(FIXTURE)
         before = chat.send("a").text
         wait_until_saved(chat)
         expect(chat.page.get_by_role("option").filter(has_text="stored")).to_have_count(1)
-    chat.reload()
-    chat.load_model(FIXTURE)
-    assert chat.send("a").text == before
+        server.kill()
+        chat.reload()
+        chat.load_model(FIXTURE)
+        assert chat.send("a").text == before
 
 
-def test_half_filled_cache_heals_on_the_next_visit(
-    context: BrowserContext, vendor_lock: VendorLock
-):
-    """What the browser has thrown away is fetched again, and then the page works offline again."""
-    with start(make_site(ROOT, vendor_lock)) as server:
+def test_half_filled_cache_heals_on_the_next_visit(context: BrowserContext):
+    """What the browser has thrown away is fetched again, and then no server is needed again."""
+    with serve_process() as server:
         chat = ChatPage.open(context, server.address)
         wait_until_saved(chat)
         count = chat.page.evaluate(DELETE_HALF)
         chat.reload()
         chat.page.wait_for_function(f"async () => (await ({COUNT_KEPT})()) === {count}")
-    chat.reload()
+        server.kill()
+        chat.reload()
 
 
-def test_update_swaps_the_whole_version(
-    context: BrowserContext, vendor_lock: VendorLock, next_version: Path
-):
+def test_update_swaps_the_whole_version(context: BrowserContext, next_version: Path):
     """A page never runs files of two versions: the old one stays whole until the new one is."""
-    with start(make_site(ROOT, vendor_lock)) as server:
+    with serve_process() as server:
         chat = ChatPage.open(context, server.address)
         wait_until_saved(chat)
         old = chat.page.evaluate(READ_VERSIONS)
-        port, address = server.port, server.address
-    with start(make_site(next_version, vendor_lock), port=port):
-        other = ChatPage.open(context, address)  # a second tab: the first must not be replaced
-        expect(other.page.get_by_text("A newer version of this page is saved")).to_be_visible(
-            timeout=60_000
-        )
+    with serve_process(next_version, port=server.port):
+        # A second tab: the version under the first must not change while it is open.
+        other = ChatPage.open(context, server.address)
+        expect(other.page.get_by_text("A newer version of this page is saved")).to_be_visible()
         assert other.page.evaluate(READ_VERSIONS) == old
         other.page.close()
         chat.reload()
         expect(chat.page.get_by_role("heading", name="The next version")).to_be_attached()
         chat.wait_until_ready()
         new = chat.page.evaluate(READ_VERSIONS)
-        assert new["wrong"] == old["wrong"] == []
-        assert new["version"] != old["version"]
         chat.page.wait_for_function(f"async () => (await ({PAGE_CACHES})()).length === 1")
+    assert new["wrong"] == old["wrong"] == []
+    assert new["version"] != old["version"]

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext
 from py_core.serving.static_server import RunningServer
 from tests.browser import webkit_driver
 from tests.browser.chat_page import ASK_WORKER, FIXTURE, GREEDY, ChatPage
-from tests.browser.conftest import demand_engine
+from tests.browser.profiles import demand_engine
 
 MESSAGE = "the"
 DEADLINE_S = 300

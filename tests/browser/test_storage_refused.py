@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, BrowserContext, Route, expect
 
 from py_core.serving.static_server import RunningServer
 from tests.browser.chat_page import FIXTURE, ChatPage
+from tests.browser.profiles import open_context
 
 REFUSE = """
 const refuse = () => { throw new DOMException('The operation is insecure.', 'SecurityError'); };
@@ -28,7 +29,7 @@ def _prepend_refusal(route: Route) -> None:
 @pytest.fixture
 def refusing_context(chromium: Browser) -> Iterator[BrowserContext]:
     """Open a profile whose pages and workers find every storage closed."""
-    context = chromium.new_context(service_workers="block")
+    context = open_context(chromium, service_workers="block")
     context.add_init_script(REFUSE)
     context.route("**/worker/worker.js", _prepend_refusal)
     yield context

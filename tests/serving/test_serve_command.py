@@ -64,7 +64,7 @@ def test_a_fresh_clone_is_prepared_served_and_ended_quietly(checkout, cdn):
     for file in listed["files"]:
         with urllib.request.urlopen(address + file["path"]) as response:
             assert len(response.read()) == file["size"]
-    assert stop(process) == (130, "")
+    assert stop(process) == (0, "")
 
 
 def test_a_second_start_fetches_nothing_and_says_only_its_address(checkout, cdn):

@@ -36,7 +36,7 @@ export function makeChatActions(store, worker) {
   function onEvent(answer, event) {
     const { turn } = store.state;
     if (event.event === 'plan') store.update({ plan: event.data.plan });
-    else if (event.event === 'notice') store.say('info', event.data);
+    else if (event.event === 'notice') store.say('chat', { ...event.data, level: 'info' });
     else if (event.event === 'token') {
       changeAnswer(answer, (message) => ({ ...message, text: message.text + event.data.text }));
     } else if (turn.kind === 'running') {
@@ -82,6 +82,7 @@ export function makeChatActions(store, worker) {
       is_streaming: false,
       result,
     }));
+    store.unsay(['busy']);
     store.update({
       turn: { kind: 'idle' },
       lastTurn: result,
@@ -107,8 +108,17 @@ export function makeChatActions(store, worker) {
       });
     }
     store.update({ turn: { kind: 'idle' } });
+    store.unsay(['busy']);
     const { code, message } = coded(thrown);
-    if (code !== 'worker_lost') store.say('error', { code, text: message });
+    if (code !== 'worker_lost') store.say('chat', { code, text: message });
+  }
+
+  /** @returns {string | null} why nothing can be sent now, and what to do */
+  function findObstacle() {
+    const { model, turn } = store.state;
+    if (turn.kind === 'running') return 'An answer is being written. Stop it, or wait for its end.';
+    if (!model.loading) return null;
+    return `${model.loading.name} is being loaded. Your text stays here; send it when the model is ready.`;
   }
 
   return {
@@ -117,12 +127,12 @@ export function makeChatActions(store, worker) {
      * @returns {boolean} whether it was sent; if not, a sentence says why
      */
     send(text) {
-      if (store.state.turn.kind === 'running') {
-        const busy = 'An answer is being written. Stop it first, or wait for its end.';
-        store.say('error', { code: 'busy', text: busy });
+      const obstacle = findObstacle();
+      if (obstacle) {
+        store.say('busy', { code: 'busy', text: obstacle });
         return false;
       }
-      for (const code of ['busy', 'context_overflow', 'model_not_loaded']) store.unsay(code);
+      store.unsay(['chat', 'busy']);
       const ids = showTurn(text);
       const { system, settings } = store.state.draft;
       const { id, reply } = worker.request(
@@ -163,7 +173,7 @@ export function makeChatActions(store, worker) {
         });
       } catch (thrown) {
         const { code, message } = coded(thrown);
-        store.say('error', { code, text: message });
+        store.say('chat', { code, text: message });
       }
     },
 

@@ -7,7 +7,7 @@ import { makeChatActions } from './chat_actions.js';
 import { CodedError } from './coded_error.js';
 import { part } from './dom.js';
 import { makeModelActions } from './model_actions.js';
-import { keepForOffline, update } from './offline.js';
+import { keepForOffline } from './offline.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { composerView } from './views/composer.js';
@@ -54,7 +54,7 @@ function start() {
   modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
   transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement));
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
-  noticesView(view('notices'), store, { restart, reload: () => location.reload(), update });
+  noticesView(view('notices'), store, { restart, reload: () => location.reload() });
   settingsView(view('settings'), store);
   factsView(view('facts'), store);
   planView(view('plan'), store);

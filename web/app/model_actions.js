@@ -6,6 +6,7 @@
 
 import { coded } from './coded_error.js';
 
+/** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
 /** @typedef {import('./protocol.js').OpenedModel} OpenedModel */
 /** @typedef {import('./protocol.js').RequestEvent} RequestEvent */
 /** @typedef {import('./store.js').Store} Store */
@@ -22,7 +23,7 @@ export function makeModelActions(store, worker) {
     if (event.event === 'progress' && model.loading) {
       store.update({ model: { ...model, loading: { ...model.loading, progress: event.data } } });
     }
-    if (event.event === 'notice') store.say('info', event.data);
+    if (event.event === 'notice') store.say('storage', { ...event.data, level: 'info' });
   };
 
   /**
@@ -38,7 +39,8 @@ export function makeModelActions(store, worker) {
     const shelf = await worker.request('store.list', {}).reply;
     store.update({ shelf: { kind: 'known', ...shelf } });
     if (shelf.storage === 'memory') {
-      store.say('info', {
+      store.say('storage', {
+        level: 'info',
         code: 'storage_refused',
         text: 'This browser refuses storage; a model stays until the tab closes.',
       });
@@ -49,27 +51,36 @@ export function makeModelActions(store, worker) {
    * Opens verified bytes, hands them to Python, and keeps a chosen file that Python accepts.
    * @param {string} name
    * @param {{id: number, reply: Promise<OpenedModel>}} opening
+   * @returns {Promise<ModelFacts | null>} null when it failed, which has been said
    */
   async function load(name, opening) {
-    store.unsay('model_failed');
+    store.unsay(['model', 'busy']);
     showLoading(name, opening.id);
     try {
       const opened = await opening.reply;
       const loading = worker.request('model.load', { ...opened, op_set: 'auto' }, { onEvent });
       showLoading(opened.name, loading.id);
       const facts = await loading.reply;
-      store.update({
-        model: { facts, loading: null },
-        kv: { used: facts.kv_bytes_used, total: facts.kv_bytes_total },
-      });
+      showLoaded(facts);
       await worker.request('store.keep', { sha256: opened.sha256 }, { onEvent }).reply;
+      return facts;
     } catch (thrown) {
       const { code, message } = coded(thrown);
       const level = code === 'cancelled' ? 'info' : 'error';
-      store.say(level, { code: 'model_failed', text: `${name}: ${message}` });
+      if (code !== 'worker_lost') store.say('model', { level, code, text: `${name}: ${message}` });
+      store.unsay(['busy']);
       store.update({ model: { ...store.state.model, loading: null } });
+      return null;
+    } finally {
+      refreshShelf().catch(() => undefined);
     }
-    await refreshShelf().catch(() => undefined);
+  }
+
+  /** @param {ModelFacts} facts */
+  function showLoaded(facts) {
+    store.unsay(['chat', 'busy']);
+    const kv = { used: facts.kv_bytes_used, total: facts.kv_bytes_total };
+    store.update({ model: { facts, loading: null }, kv });
   }
 
   /** @returns {boolean} whether loading may begin now; says why not */
@@ -77,12 +88,11 @@ export function makeModelActions(store, worker) {
     const { model, turn } = store.state;
     if (model.loading) {
       const text = `${model.loading.name} is being loaded. Wait for it, or cancel it first.`;
-      store.say('error', { code: 'busy', text });
+      store.say('busy', { code: 'busy', text });
     } else if (turn.kind === 'running') {
       const text = 'An answer is being written. Stop it first, then load the other model.';
-      store.say('error', { code: 'busy', text });
+      store.say('busy', { code: 'busy', text });
     } else {
-      store.unsay('busy');
       return true;
     }
     return false;
@@ -100,7 +110,11 @@ export function makeModelActions(store, worker) {
     async openFile(file) {
       if (!mayLoad()) return;
       const { name } = file;
-      await load(name, worker.request('store.import', { name }, { onEvent, file }));
+      const facts = await load(name, worker.request('store.import', { name }, { onEvent, file }));
+      if (facts?.checksum === 'not verifiable') {
+        const text = `The checksum in ${facts.name} cannot be verified. Compare its sha256 with the one its source states.`;
+        store.say('model', { level: 'info', code: 'checksum_not_verifiable', text });
+      }
     },
 
     async cancelLoading() {
@@ -111,7 +125,8 @@ export function makeModelActions(store, worker) {
     /** @param {{sha256: string, label: string}} entry */
     async removeModel({ sha256, label }) {
       await worker.request('store.remove', { sha256 }).reply;
-      store.say('info', { code: 'model_removed', text: `${label} was removed from this browser.` });
+      const text = `${label} was removed from this browser.`;
+      store.say('model', { level: 'info', code: 'model_removed', text });
       await refreshShelf();
     },
   };

@@ -9,7 +9,6 @@ import { siteUrl } from './site_url.js';
 /** @typedef {import('./store.js').Store} Store */
 
 const LIST_DEADLINE_MS = 5_000;
-const TAKE_OVER_DEADLINE_MS = 10_000;
 
 /** @param {Store} store */
 export async function keepForOffline(store) {
@@ -17,11 +16,10 @@ export async function keepForOffline(store) {
     store.update({ offline: { kind: 'unsupported' } });
     return;
   }
-  const had_controller = navigator.serviceWorker.controller !== null;
+  let is_kept = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener('controllerchange', () => {
-    // Half-started under one version, it must not go on under another; there is nothing to lose.
-    if (had_controller && store.state.boot.kind === 'booting') location.reload();
-    else if (had_controller) sayReplaced(store);
+    if (is_kept) sayUpdate(store);
+    is_kept = true;
   });
   try {
     await register(store);
@@ -29,13 +27,6 @@ export async function keepForOffline(store) {
     const text = thrown instanceof Error ? thrown.message : String(thrown);
     store.update({ offline: { kind: 'not_saved', text } });
   }
-}
-
-/** Loads the saved newer version, for every tab of this page. */
-export async function update() {
-  const registration = await navigator.serviceWorker.getRegistration();
-  if (registration?.waiting) await takeOver(registration);
-  location.reload();
 }
 
 /** @param {Store} store */
@@ -69,7 +60,7 @@ function follow(registration, store) {
   } else {
     store.update({ offline: { kind: 'not_saved', text: 'not all files could be saved' } });
   }
-  if (registration.waiting && navigator.serviceWorker.controller) sayUpdate(store);
+  if (registration.waiting) takeOverWhenStarted(registration.waiting, store);
 }
 
 /** @returns {Promise<string | null>} null when the server cannot be reached */
@@ -84,26 +75,22 @@ async function latestVersion() {
 }
 
 /**
- * @param {ServiceWorkerRegistration} registration
- * @returns {Promise<void>} done when the saved version serves this page, or does not answer
+ * Lets a saved newer version serve the next load. This page stays whole either way; only while it
+ * starts it is left alone, because a request that meets the change may be lost.
+ * @param {ServiceWorker} waiting
+ * @param {Store} store
  */
-function takeOver({ waiting }) {
-  return new Promise((resolve) => {
-    navigator.serviceWorker.addEventListener('controllerchange', () => resolve(), { once: true });
-    waiting?.postMessage('take_over');
-    setTimeout(resolve, TAKE_OVER_DEADLINE_MS);
+function takeOverWhenStarted(waiting, store) {
+  let is_asked = false;
+  store.watch(['boot'], ({ boot }) => {
+    if (is_asked || boot.kind === 'booting') return;
+    is_asked = true;
+    waiting.postMessage('take_over');
   });
 }
 
 /** @param {Store} store */
 function sayUpdate(store) {
   const text = 'A newer version of this page is saved. Loading it ends this conversation.';
-  store.say('info', { code: 'update_saved', text, action: 'update' });
-}
-
-/** @param {Store} store */
-function sayReplaced(store) {
-  const text =
-    'Another tab loaded a newer version of this page. Load this one again when you are done.';
-  store.say('info', { code: 'page_replaced', text, action: 'reload' });
+  store.say('version', { level: 'info', code: 'update_saved', text, action: 'reload' });
 }

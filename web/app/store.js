@@ -35,12 +35,18 @@
  */
 
 /**
+ * What a sentence is about; a newer one about the same thing takes its place.
+ * @typedef {'engine' | 'model' | 'chat' | 'busy' | 'storage' | 'version'} Topic
+ */
+
+/**
  * @typedef {object} Notice
  * @property {number} id
+ * @property {Topic} topic
  * @property {'info' | 'error'} level
  * @property {string} code
  * @property {string} text
- * @property {'restart' | 'reload' | 'update' | null} action
+ * @property {'restart' | 'reload' | null} action
  */
 
 /**
@@ -130,18 +136,18 @@ export class Store extends EventTarget {
   }
 
   /**
-   * Shows a sentence; an earlier one of the same code gives way.
-   * @param {'info' | 'error'} level
-   * @param {{code: string, text: string, action?: Notice['action']}} content
+   * Shows a sentence; an earlier one on the same topic gives way.
+   * @param {Topic} topic
+   * @param {{level?: Notice['level'], code: string, text: string, action?: Notice['action']}} content
    */
-  say(level, { code, text, action = null }) {
-    const others = this.#state.notices.filter((notice) => notice.code !== code);
-    this.update({ notices: [...others, { id: this.nextId(), level, code, text, action }] });
+  say(topic, { level = 'error', code, text, action = null }) {
+    const others = this.#state.notices.filter((notice) => notice.topic !== topic);
+    this.update({ notices: [...others, { id: this.nextId(), topic, level, code, text, action }] });
   }
 
-  /** @param {string} code */
-  unsay(code) {
-    const others = this.#state.notices.filter((notice) => notice.code !== code);
+  /** @param {readonly Topic[]} topics */
+  unsay(topics) {
+    const others = this.#state.notices.filter((notice) => !topics.includes(notice.topic));
     if (others.length < this.#state.notices.length) this.update({ notices: others });
   }
 }

@@ -28,14 +28,14 @@ export function bootListener(store, onReplaced) {
           store.update({
             boot: { kind: 'failed', code: event.data.code, text: event.data.message },
           });
-          store.say('error', {
+          store.say('engine', {
             code: event.data.code,
             text: event.data.message,
             action: 'restart',
           });
           break;
         case 'notice':
-          store.say('info', event.data);
+          store.say('storage', { ...event.data, level: 'info' });
           break;
       }
     },
@@ -54,7 +54,7 @@ export function bootListener(store, onReplaced) {
         ),
       });
       const text = `${error.message} It was started again; load the model to go on. The transcript is still here, the context is empty.`;
-      store.say('error', { code: 'worker_lost', text });
+      store.say('engine', { code: 'worker_lost', text });
       onReplaced();
     },
   };

@@ -55,8 +55,10 @@ export class ModelStore {
       entries.set(sha256, { sha256, label, file_bytes: size, is_stored: false, is_served: true });
     }
     for (const record of kept) {
-      const is_served = entries.has(record.sha256);
-      entries.set(record.sha256, { ...record, is_stored: true, is_served });
+      const served_entry = entries.get(record.sha256);
+      const label = served_entry?.label ?? record.label;
+      const is_served = served_entry !== undefined;
+      entries.set(record.sha256, { ...record, label, is_stored: true, is_served });
     }
     return {
       storage: storage.kind,

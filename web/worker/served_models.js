@@ -65,7 +65,7 @@ async function* chunksOf(body, timer) {
     }
   } finally {
     timer.stop();
-    await reader.cancel().catch(() => undefined);
+    reader.releaseLock();
   }
 }
 

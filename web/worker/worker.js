@@ -174,7 +174,7 @@ function post(message) {
 
 /** @param {unknown} thrown */
 function bootFailed(thrown) {
-  const text = `Python did not start (${lastLine(thrown)}). Load the page again.`;
+  const text = `Python did not start (${lastLine(thrown)}). Reload the page.`;
   fail(thrown instanceof CodedError ? thrown : new CodedError('boot_failed', text));
 }
 

@@ -18,7 +18,8 @@ export function factsView(root, store) {
     const { facts } = store.state.model;
     if (!facts) return;
     await navigator.clipboard.writeText(facts.sha256);
-    store.say('info', {
+    store.say('model', {
+      level: 'info',
       code: 'copied',
       text: 'The sha256 of the model file is on the clipboard.',
     });
@@ -45,9 +46,8 @@ function drawBudget(root, { used, total }) {
   const meter = part(root, 'kv-meter', HTMLMeterElement);
   meter.max = total;
   meter.value = used;
-  const text = part(root, 'kv-text', HTMLElement);
-  text.textContent = `${show(used, 'bytes')} of ${show(total, 'bytes')}`;
-  text.title = `${show(used, 'count')} of ${show(total, 'count')} bytes`;
+  const text = `${show(used, 'count')} of ${show(total, 'count')} bytes`;
+  part(root, 'kv-text', HTMLElement).textContent = text;
 }
 
 /**

@@ -110,8 +110,16 @@ function drawLoading(root, { loading }) {
 
 /** @param {import('../protocol.js').ProgressData} progress */
 function describe({ step, done, total, text }) {
-  if (step !== 'download') return text;
-  return `${text}: ${show(done, 'bytes')} of ${show(total, 'bytes')}`;
+  switch (step) {
+    case 'download':
+      return `${text}: ${show(done, 'bytes')} of ${show(total, 'bytes')}`;
+    case 'convert':
+      return `Converting ${text}`;
+    case 'load':
+      return `Loading ${text}`;
+    default:
+      return text;
+  }
 }
 
 /** @param {ModelClient} client */

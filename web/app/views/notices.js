@@ -4,12 +4,11 @@ import { fromTemplate, part, setTexts } from '../dom.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../store.js').Notice} Notice */
-/** @typedef {Record<'restart' | 'reload' | 'update', () => void>} NoticeClient */
+/** @typedef {Record<'restart' | 'reload', () => void>} NoticeClient */
 
 const ACTION_LABELS = Object.freeze({
   restart: 'Restart the engine',
-  reload: 'Load the page again',
-  update: 'Load the new version',
+  reload: 'Load the new version',
 });
 
 /**
@@ -41,12 +40,12 @@ export function noticesView(root, store, client) {
  * @param {Store} store
  * @param {NoticeClient} client
  */
-function draw({ level, code, text, action }, store, client) {
+function draw({ topic, level, code, text, action }, store, client) {
   const element = fromTemplate('notice-template');
   element.dataset.level = level;
   element.setAttribute('role', level === 'error' ? 'alert' : 'status');
   setTexts(element, { text, code });
-  part(element, 'dismiss', HTMLButtonElement).addEventListener('click', () => store.unsay(code));
+  part(element, 'dismiss', HTMLButtonElement).addEventListener('click', () => store.unsay([topic]));
   if (action) {
     const act = part(element, 'act', HTMLButtonElement);
     act.hidden = false;
