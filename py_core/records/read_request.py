@@ -79,11 +79,14 @@ def parse_model(kind: type[Model], data: bytes, prefix: str = "") -> Model:
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise BadRequestError(
-            field=prefix + _find_field(first),
-            expected=_describe(first["type"], first["msg"]),
-        ) from error
+        field, expected = describe_fault(error)
+        raise BadRequestError(field=prefix + field, expected=expected) from error
+
+
+def describe_fault(error: ValidationError) -> tuple[str, str]:
+    """Give the path of the first field that is wrong, and what was expected there."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return _find_field(first), _describe(first["type"], first["msg"])
 
 
 def format_path(location: Sequence[int | str]) -> str:
