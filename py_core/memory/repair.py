@@ -19,7 +19,7 @@ from py_core.records.kinds import Record
 from py_core.store.edits import Edit, Entry, Restand, Snapshot
 from py_core.store.heads import Head, Standing
 
-COST_WEIGHT_PPM = 200_000
+COST_WEIGHT_PPM = 150_000
 """How much of a value one unit of cost takes away."""
 
 PPM = 1_000_000
@@ -63,10 +63,15 @@ class Affected:
 
 @dataclass(frozen=True, slots=True)
 class RepairPlan:
-    """The whole cone, each record behind those it needs; circles come last."""
+    """The whole cone, each record behind those it needs; circles come last.
+
+    Attributes:
+        old_versions: records of the cone that had been replaced before; a deletion reaches them.
+    """
 
     roots: tuple[Root, ...]
     affected: tuple[Affected, ...]
+    old_versions: tuple[str, ...] = ()
 
     @property
     def to_rebuild(self) -> tuple[Affected, ...]:
@@ -97,24 +102,49 @@ def plan_repair(
     cone = find_cone(heads, origins)
     # A replacement is new; that it is made from what it replaces does not withdraw it.
     cone = {key: spread for key, spread in cone.items() if key not in replacements.values()}
-    gone = {root.record_id for root in origins}
-    items = {}
-    for key, spread in cone.items():
-        head = heads[key]
-        needs = tuple(source for source in head.derived_from if source in cone)
-        support = tuple(
-            replacements.get(source, source)
-            for source in head.derived_from
-            if source in replacements
-            or (source in heads and heads[source].is_active and source not in cone.keys() | gone)
+    old = tuple(key for key in cone if heads[key].standing is Standing.SUPERSEDED)
+    cone = {key: spread for key, spread in cone.items() if key not in set(old)}
+    active = {key for key, head in heads.items() if head.is_active}
+    gone = {root.record_id for root in origins} | cone.keys()
+    serving = frozenset((active - gone) | set(replacements.values()))
+
+    def appraise(key: str) -> Affected:
+        sources = dict.fromkeys(
+            _find_newest(source, heads, replacements) for source in heads[key].derived_from
         )
-        cost = shop.find_cost(head, (*support, *needs)) if support or needs else None
-        value = shop.find_value(head)
-        items[key] = Affected(head, spread, "rebuild", support, needs, cost or 0, value)
-        if cost is None or spread == "undeclared":
-            verdict: Verdict = "not_rebuildable" if support or needs else "has_no_sources"
-            items[key] = replace(items[key], verdict=verdict)
-    return RepairPlan(origins, _decide(items))
+        needs = tuple(source for source in sources if source in cone)
+        support = tuple(source for source in sources if source in serving)
+        return _appraise(heads[key], cone[key], support, needs, shop)
+
+    return RepairPlan(origins, _decide({key: appraise(key) for key in cone}), old)
+
+
+def _appraise(
+    head: Head,
+    spread: Spread,
+    support: tuple[str, ...],
+    needs: tuple[str, ...],
+    shop: RepairShop,
+) -> Affected:
+    """Find out whether a withdrawn record could be made again, and for how much."""
+    verdict: Verdict = "rebuild" if support or needs else "has_no_sources"
+    cost = shop.find_cost(head, (*support, *needs)) if verdict == "rebuild" else None
+    if verdict == "rebuild" and (cost is None or spread == "undeclared"):
+        verdict = "not_rebuildable"
+    return Affected(head, spread, verdict, support, needs, cost or 0, shop.find_value(head))
+
+
+def _find_newest(source: str, heads: Mapping[str, Head], replacements: Mapping[str, str]) -> str:
+    """Follow a source to the record that stands in its place now; empty when it goes."""
+    seen: set[str] = set()
+    while source not in seen:
+        seen.add(source)
+        if source in replacements:
+            return replacements[source]
+        head = heads.get(source)
+        if head is not None and head.standing is Standing.SUPERSEDED and head.withdrawn_by:
+            source = head.withdrawn_by[0]
+    return source
 
 
 def make_barrier(plan: RepairPlan) -> Edit:
