@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from py_core.records.fields import LARGEST_VALUE_CHARS, Fact
-from py_core.unicode_text import fold_case, plain_form
+from py_core.unicode_text import fold_case, plain_lines
 
 _VALUE = r"(?P<value>[^.,;!?\n]{1,120}?)"
 _END = r"(?= (?:and|but|because|since|so|when|while|although)\b|[.,;!?\n]|$)"
@@ -67,7 +67,7 @@ def read_claims(text: str) -> tuple[Fact, ...]:
         "My favourite colour is blue." claims favourite_colour = blue.
     """
     found: dict[tuple[str, str], Fact] = {}
-    for line in plain_form(text).split("\n"):
+    for line in plain_lines(text):
         taken: list[tuple[int, int]] = []
         for rule in _RULES:
             for fact, place in _apply(rule, line, taken):

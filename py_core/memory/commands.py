@@ -7,7 +7,7 @@ old times and quoted text are no commands. Does not know the ledger.
 import re
 from dataclasses import dataclass
 
-from py_core.unicode_text import plain_form
+from py_core.unicode_text import plain_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def find_command(message: str) -> MemoryCommand | None:
     Example:
         "Remember that I prefer tea." asks to keep "I prefer tea".
     """
-    text = plain_form(message)
+    text = "\n".join(plain_lines(message)).strip()
     remember = _REMEMBER.fullmatch(text)
     if remember and not _NO_MEMORY.match(remember["text"]):
         return RememberCommand(remember["text"].strip())

@@ -6,7 +6,7 @@ them, and everything that might have been. Three ways of spreading, in falling c
     declared    `derived_from` leads to it
     echoed      it says the same, or repeats the whole text
     undeclared  it is a made record of a writer that does not declare all its sources, written
-                later: the withdrawn text could have shaped it, so it counts as shaped
+                later or in the same commit: the withdrawn text could have shaped it
 
 What the user said, and what came from outside, is nobody's product and only ever echoed. Order of
 writing is the ledger's own sequence; clocks are not trusted. Does not know repair.
@@ -103,7 +103,7 @@ def _find_hidden_spread(head: Head, roots: tuple[Root, ...]) -> Spread | None:
     for root in roots:
         if root.tenant != head.tenant:
             continue
-        if is_undeclared(head) and head.sequence > root.since:
+        if is_undeclared(head) and head.sequence >= root.since:
             return "undeclared"
         if root.normalization_hash and root.normalization_hash == head.normalization_hash:
             return "echoed"

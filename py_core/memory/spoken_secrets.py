@@ -68,8 +68,10 @@ def find_spoken_secrets(text: str) -> Iterator[tuple[int, int]]:
 
 def _find_value(match: re.Match[str]) -> tuple[int, int] | None:
     for group in range(1, (match.lastindex or 0) + 1):
-        if match.group(group) is not None:
-            return match.span(group)
+        value = match.group(group)
+        if value is not None:
+            # What ends the sentence is no part of the secret.
+            return match.start(group), match.start(group) + len(value.rstrip(".,;:"))
     return None
 
 

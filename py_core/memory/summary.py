@@ -16,7 +16,7 @@ from py_core.memory.changes import Stamp
 from py_core.memory.compose import compose
 from py_core.memory.sensitivity import redact, scan
 from py_core.records.kinds import Record
-from py_core.unicode_text import WORD, fold_case
+from py_core.unicode_text import WORD, fold_case, plain_lines
 
 EXTRACTIVE = "extractive"
 EXTRACTIVE_VERSION = "1"
@@ -145,7 +145,7 @@ def _compose_summary(
 def _split(records: Sequence[Record], policy: SummaryPolicy) -> list[_Sentence]:
     found = []
     for index, record in enumerate(records):
-        for match in _SENTENCE.finditer(record.plain_text):
+        for match in _SENTENCE.finditer("\n".join(plain_lines(record.text))):
             text = match.group().strip()
             is_short = len(text) <= policy.longest_sentence_chars
             # A question says nothing that could be remembered.

@@ -151,7 +151,7 @@ def _refuse_too_many(document: object, prefix: str) -> None:
 def _find_field(error: Mapping[str, Any]) -> str:
     path = format_path(error["loc"])
     if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:
-        return f"{path}.kind"
+        return f"{path}.kind".removeprefix(".")
     cause = error.get("ctx", {}).get("error")
     named = cause.field if isinstance(cause, WrongFieldError) else ""
     return ".".join(part for part in (path, named) if part) or "request"
