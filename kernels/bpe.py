@@ -47,7 +47,9 @@ class BpeCodec:
         self._joins = _index_merges(vocabulary)
         self._starts = _index_bytes(vocabulary)
         self._words: dict[str, tuple[int, ...]] = {}
-        if clash := sorted(self.reachable_ids() & control_ids):
+        outputs = (output for _, output in self._joins.values())
+        self._reachable = frozenset((*outputs, *self._starts)) - {NO_TOKEN}
+        if clash := sorted(self._reachable & control_ids):
             rule_text = f"{clash[0]} is named a control token but stands for ordinary text"
             raise tokenizer_error(None, "control ids", rule_text)
 
@@ -64,13 +66,11 @@ class BpeCodec:
 
     def reachable_ids(self) -> frozenset[int]:
         """Return the ids that encoding can give."""
-        outputs = {output for _, output in self._joins.values()}
-        return frozenset(outputs.union(self._starts) - {NO_TOKEN})
+        return self._reachable
 
     def named_ids(self) -> dict[str, int]:
         """Return text to id of the records that encoding cannot reach."""
-        reachable = self.reachable_ids()
-        hidden = sorted(self._token_bytes.keys() - reachable, reverse=True)
+        hidden = sorted(self._token_bytes.keys() - self._reachable, reverse=True)
         return {self._token_bytes[key].decode(errors="replace"): key for key in hidden}
 
     def _encode_word(self, word: str) -> tuple[int, ...]:
@@ -142,18 +142,16 @@ def merge_by_heap(ids: list[int], joins: Joins) -> list[int]:
 
 def _index_merges(vocabulary: BpeVocabulary) -> Joins:
     joins: Joins = {}
-    for merge in vocabulary.merges:
-        key = merge.left << 32 | merge.right
-        known = joins.get(key)
-        if known is None or merge.rank < known[0]:
-            joins[key] = (merge.rank, merge.output)
+    for left, right, output, rank in vocabulary.merges:
+        key = left << 32 | right
+        if key not in joins or rank < joins[key][0]:
+            joins[key] = (rank, output)
     return joins
 
 
 def _index_bytes(vocabulary: BpeVocabulary) -> list[int]:
     starts = [NO_TOKEN] * 256
-    for token_id in sorted(vocabulary.token_bytes, reverse=True):  # the lowest id wins
-        raw = vocabulary.token_bytes[token_id]
-        if len(raw) == 1:
-            starts[raw[0]] = token_id
+    single = ((key, raw[0]) for key, raw in vocabulary.token_bytes.items() if len(raw) == 1)
+    for token_id, value in sorted(single, reverse=True):  # the lowest id wins
+        starts[value] = token_id
     return starts

@@ -10,9 +10,7 @@ byte without one is dropped from the text), and where none does, ids 0 to 255 ar
 
 import struct
 from dataclasses import dataclass
-from typing import Final
-
-import numpy as np
+from typing import Final, NamedTuple
 
 from kernels.tokenizer_section import (
     SECTION_HEADER,
@@ -27,8 +25,7 @@ MERGE: Final = struct.Struct("<4I")
 BYTE_COUNT = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(NamedTuple):
     """Two adjacent ids become one; the lowest rank goes first."""
 
     left: int
@@ -120,12 +117,11 @@ def _read_tokens(
 
 
 def _read_merges(section: bytes, start: int, token_bytes: dict[int, bytes]) -> list[Merge]:
-    table = np.frombuffer(section, dtype="<u4", offset=start).reshape(-1, 4).tolist()
-    merges = [Merge(*row) for row in table]
-    for index, merge in enumerate(merges):
-        left, right = token_bytes.get(merge.left), token_bytes.get(merge.right)
-        output = token_bytes.get(merge.output)
-        if left is None or right is None or output is None or left + right != output:
-            rule = f"{index} ({merge.left} and {merge.right} to {merge.output}) does not join bytes"
+    merges = [Merge._make(row) for row in MERGE.iter_unpack(memoryview(section)[start:])]
+    find = token_bytes.get
+    for index, (left, right, output, _) in enumerate(merges):
+        # No token is empty, so a missing part cannot pass as an equal one.
+        if find(left, b"") + find(right, b"") != find(output) or not (find(left) and find(right)):
+            rule = f"{index} ({left} and {right} to {output}) does not join bytes"
             raise tokenizer_error(start + index * MERGE.size, "merge", rule)
     return merges

@@ -184,6 +184,8 @@ def _describe_origin(fields: _Fields) -> str:
 
 
 def _name_tensors(tensors: Mapping[str, GgufTensor], config: ModelConfig) -> dict[str, GgufTensor]:
+    if config.layer_count > len(tensors):  # a damaged count must not become as many names
+        raise _invalid(key="llama.block_count")
     theirs = _their_names(config)
     if unknown := sorted(tensors.keys() - theirs.values()):
         text = f"Tensor {unknown[0]} has no place in a llama model; it cannot be converted."

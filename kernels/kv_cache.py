@@ -59,11 +59,12 @@ class F32KvStorage:
         """Make room for `capacity` positions, one array at a time.
 
         Only one old array lives beside its successor, so the peak is the new size plus one layer.
+        When memory runs out half-way the rows are all there, and growing may be tried again.
         """
         for arrays in (self.keys, self.values):
             for layer, old in enumerate(arrays):
                 arrays[layer] = self._empty(capacity)
-                arrays[layer][:, : self._capacity] = old
+                arrays[layer][:, : self._capacity] = old[:, : self._capacity]
         self._capacity = capacity
 
     def write(self, layer: int, start: int, *, keys: F32, values: F32) -> None:

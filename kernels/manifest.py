@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, cast
 
 from kernels.errors import ErrorCode, KernelError, kernel_error
+from kernels.strict_json import parse_strict_json
 
 FORMAT = "tinyloom-manifest/1"
 MAX_MANIFEST_BYTES = 1 << 20
+MAX_DEPTH = 2
 
 TemplateKind: TypeAlias = Literal["chatml", "plain"]
 PreTokenizerRule: TypeAlias = Literal["smollm", "none"]
@@ -95,9 +97,8 @@ def parse_manifest(text: str | bytes, *, offset: int | None = None) -> Manifest:
         KernelError: `invalid_manifest` with the key at fault.
     """
     try:
-        json_text = text if isinstance(text, str) else text.decode()
-        values = json.loads(json_text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        values = parse_strict_json(text, max_depth=MAX_DEPTH)
+    except ValueError as error:
         raise _fault(key="manifest", rule="is not readable JSON", offset=offset) from error
     try:
         return _manifest_from(_as_object("manifest", values))
@@ -137,19 +138,6 @@ def _manifest_from(values: dict[str, object]) -> Manifest:
 
 
 _OPTIONAL = frozenset({"sha256", "file_bytes"})
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        text = "a key stands twice"
-        raise ValueError(text)
-    return values
-
-
-def _refuse_constant(name: str) -> object:
-    text = f"{name} is not JSON"
-    raise ValueError(text)
 
 
 def _as_object(name: str, value: object) -> dict[str, object]:

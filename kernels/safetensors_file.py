@@ -5,7 +5,6 @@ Layout: u64 header length, JSON header (name to dtype, shape, data_offsets), the
 Does not know what the tensors mean.
 """
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Final
@@ -16,10 +15,12 @@ from kernels.arrays import F32
 from kernels.byte_source import ByteSource, read_bytes
 from kernels.dtypes import rows_and_columns
 from kernels.errors import ErrorCode, KernelError, kernel_error
+from kernels.strict_json import parse_strict_json
 
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
 """The format's own limit."""
+MAX_DEPTH = 3
 
 ITEM_BYTES: Final = {"F32": 4, "F16": 2, "BF16": 2}
 
@@ -62,8 +63,9 @@ def open_safetensors(source: ByteSource) -> dict[str, SafetensorsTensor]:
     if length > MAX_HEADER_BYTES or data_start > source.size:
         raise _fault(name="header", rule=f"length {length} does not fit the file")
     try:
-        header = json.loads(read_bytes(source, LENGTH_BYTES, length).decode())
-    except (ValueError, RecursionError) as error:
+        text = read_bytes(source, LENGTH_BYTES, length)
+        header = parse_strict_json(text, max_depth=MAX_DEPTH)
+    except ValueError as error:
         raise _fault(name="header", rule="is not readable JSON") from error
     if not isinstance(header, dict):
         raise _fault(name="header", rule="must be an object")

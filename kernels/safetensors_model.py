@@ -6,7 +6,6 @@ the rotary pairs, then all second ones); they are reordered to adjacent pairs he
 Does not know how `.slm` files are written.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -32,6 +31,7 @@ from kernels.model_names import (
 from kernels.model_source import ModelSource
 from kernels.safetensors_file import SafetensorsTensor, open_safetensors
 from kernels.slm_plan import TensorRows
+from kernels.strict_json import parse_strict_json
 from kernels.tokenizer_json import Settings, read_tokenizer_json
 from kernels.tokenizer_section import SpecialIds
 from kernels.vocabulary_source import VocabularySource, pack_vocabulary
@@ -39,6 +39,7 @@ from kernels.vocabulary_source import VocabularySource, pack_vocabulary
 ARCHITECTURE = "LlamaForCausalLM"
 WEIGHTS, WEIGHTS_INDEX = "model.safetensors", "model.safetensors.index.json"
 MAX_JSON_BYTES = 64 << 20
+MAX_DEPTH = 32
 
 PART_NAMES: Final = {
     "attn_norm": "input_layernorm",
@@ -112,8 +113,8 @@ def _read_json(path: Path) -> Settings:
             raise _invalid(path.name, "is too large")
         data = read_bytes(source, 0, source.size)
     try:
-        value = json.loads(data.decode())
-    except (ValueError, RecursionError) as error:
+        value = parse_strict_json(data, max_depth=MAX_DEPTH)
+    except ValueError as error:
         raise _invalid(path.name, "is not readable JSON") from error
     if not isinstance(value, dict):
         raise _invalid(path.name, "must be an object")
@@ -180,6 +181,9 @@ def _read_template(folder: Path) -> str:
 def _name_tensors(
     tensors: Mapping[str, SafetensorsTensor], config: ModelConfig
 ) -> dict[str, TensorRows]:
+    if config.layer_count > len(tensors):  # a wrong count must not become as many names
+        rule = "is larger than the number of tensors"
+        raise _invalid(name="num_hidden_layers", rule=rule)
     theirs = {
         TOKEN_EMBEDDINGS: "model.embed_tokens.weight",
         OUTPUT_NORM: "model.norm.weight",

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -17,7 +18,7 @@ from py_core.memory.sensitivity import scan
 from tests.secret_samples import list_ordinary_lines, list_secret_lines
 
 
-def measure() -> dict[str, object]:
+def measure() -> dict[str, Any]:
     """Run the search over all lines."""
     secret, ordinary = list_secret_lines(), list_ordinary_lines()
     missed = [f"{kind}: {line}" for kind, line in secret if not scan(line)]

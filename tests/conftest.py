@@ -21,6 +21,7 @@ settings.register_profile(
 settings.register_profile(
     "thorough", settings.get_profile("fast"), max_examples=2000, derandomize=False
 )
+settings.register_profile("long", settings.get_profile("fast"), max_examples=10_000)
 settings.load_profile(os.environ.get("TINYLOOM_HYPOTHESIS", "fast"))
 
 

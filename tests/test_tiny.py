@@ -1,35 +1,45 @@
-"""The whole chain on the smallest model, in seconds: file, prompt, plan, tokens, reply."""
+"""The whole chain on the smallest model in seconds; runs before everything else."""
 
-import asyncio
+from pathlib import Path
 
-from py_core.bridge.worker_entry import start
-from py_core.identity import content_hash
-from tests.py_core.fake_host import FakeHost, FakePage
-from tests.py_core.model_files import make_model
+from tests.py_core.bridge.conversation import converse
+
+TINY = (Path(__file__).parents[1] / "fixtures" / "models" / "tiny_tied_f32.slm").read_bytes()
+SETTINGS = {"temperature": 0.0, "max_tokens": 5}
 
 
-def test_a_loaded_model_answers_and_its_plan_accounts_for_every_token():
-    """Load, send, stream, account, again: the main job without a browser."""
+def test_message_becomes_a_plan_then_tokens_then_one_reply():
+    """A file is read, a message compiled, ids generated, and all of them counted alike."""
 
-    async def hold_conversation():
-        host = FakeHost({"tiny": make_model()})
-        page = FakePage(host, start(host))
+    async def script(page):
         facts = await page.load("tiny")
-        turns = []
-        for text in ("hello", "and now?"):
-            result = await page.ask("chat.send", {"text": text, "settings": {"max_tokens": 8}})
-            plan = page.events_of(page.last_id, "plan")[0]["plan"]
-            streamed = page.events_of(page.last_id, "token")
-            turns.append((result, plan, streamed))
-        return facts, turns
+        turn = await page.ask("chat.send", {"text": "the", "settings": SETTINGS})
+        return facts, turn, page.messages_of(page.last_id)
 
-    facts, turns = asyncio.run(hold_conversation())
+    facts, turn, messages = converse(script, files={"tiny": TINY})
 
-    for result, plan, streamed in turns:
-        costs = [node["cost_tokens"] for node in plan["nodes"]]
-        assert sum(costs) == len(plan["prompt_ids"]) == result["prompt_tokens"]
-        assert "".join(part["text"] for part in streamed) == result["text"]
-        assert result["prompt_tokens"] <= facts["prompt_limit_tokens"]
-        assert plan["plan_hash"] == content_hash(plan | {"plan_hash": ""})
-        assert plan["model_identity"] == facts["sha256"]
-    assert turns[1][0]["reused_tokens"] > 0
+    assert (facts["parameters"], facts["context_tokens"]) == (2_744, 16)
+    assert (facts["prompt_limit_tokens"], facts["checksum"]) == (15, "verified")
+    events = [message.get("event", "reply") for message in messages]
+    assert (events[0], events[-1], events.count("reply")) == ("plan", "reply", 1)
+    plan = messages[0]["data"]["plan"]
+    assert len(plan["prompt_ids"]) == plan["allowance"]["prompt_tokens"]
+    assert turn["prompt_tokens"] == len(plan["prompt_ids"])
+    assert 0 < turn["generated_tokens"] == len(turn["output_ids"]) <= SETTINGS["max_tokens"]
+    assert all(0 <= token < facts["tokenizer"]["vocab_size"] for token in turn["output_ids"])
+
+
+def test_same_message_after_a_reset_gives_the_same_ids():
+    """Nothing of the first run is left behind."""
+
+    async def script(page):
+        await page.load("tiny")
+        first = await page.ask("chat.send", {"text": "the", "settings": SETTINGS})
+        await page.ask("chat.reset")
+        second = await page.ask("chat.send", {"text": "the", "settings": SETTINGS})
+        return first, second
+
+    first, second = converse(script, files={"tiny": TINY})
+
+    assert first["output_ids"] == second["output_ids"]
+    assert second["reused_tokens"] == 0

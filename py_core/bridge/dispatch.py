@@ -5,6 +5,7 @@ request at a time holds the model; `cancel` and `runtime.facts` never wait. Does
 tasks or how replies are sent.
 """
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Dispatcher:
         """Start with nothing loaded."""
         self._host = host
         self._session = ModelSession()
-        self._transcript = Transcript()
+        self._transcript = Transcript(secrets.token_hex(16))
         self._holder: _Holder | None = None
 
     async def answer(self, request: PageRequest, emit: Emit) -> ReplyValue:

@@ -4,14 +4,19 @@ Takes finished pairs, gives them back oldest first. The list of messages on the 
 thing and lives there. Does not know models or tokens.
 """
 
-from py_core.compiler.request import Exchange
+from py_core.chat.turn_records import Exchange
 
 
 class Transcript:
     """Pairs of user text and answer, numbered from 1 and never renumbered."""
 
-    def __init__(self) -> None:
-        """Start empty."""
+    def __init__(self, session_key: str = "conversation") -> None:
+        """Start empty.
+
+        Args:
+            session_key: keys the boundary marks of this conversation; the shell draws it.
+        """
+        self.session_key = session_key
         self._exchanges: tuple[Exchange, ...] = ()
         self._next_number = 1
 
@@ -19,6 +24,11 @@ class Transcript:
     def exchanges(self) -> tuple[Exchange, ...]:
         """All pairs, oldest first."""
         return self._exchanges
+
+    @property
+    def next_number(self) -> int:
+        """The number of the turn that comes next."""
+        return self._next_number
 
     def record(self, user_text: str, assistant_text: str) -> None:
         """Append a finished or stopped pair."""

@@ -17,10 +17,10 @@ from py_core.chat.kernel_errors import translate_kernel_error
 from py_core.chat.loaded_model import LoadedModel
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.transcript import Transcript
+from py_core.chat.turn_records import Conversation, ModelNumbers, make_compile_request
 from py_core.compiler.pipeline import compile_context
 from py_core.compiler.plan import Plan
-from py_core.compiler.request import Capacity, CompileRequest, choose_policy
-from py_core.errors import InvalidTextError, ModelTooLargeError
+from py_core.errors import ModelTooLargeError
 
 FinishReason = Literal["end", "length", "context", "stopped"]
 
@@ -92,9 +92,7 @@ async def run_turn(
         InvalidTextError: the message is blank.
         ModelTooLargeError: the memory for keys and values could not be had.
     """
-    if not ask.text.strip():
-        raise InvalidTextError(field="text", expected="type a message")
-    plan = compile_context(_compile_request(model, transcript, ask))
+    plan = _compile_turn(model, transcript, ask)
     ports.listener.on_plan(plan)
     run = _Run(model, plan, ports)
     try:
@@ -110,17 +108,21 @@ async def run_turn(
     return outcome
 
 
-def _compile_request(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> CompileRequest:
-    context_tokens = model.facts.context_tokens
-    return CompileRequest(
+def _compile_turn(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> Plan:
+    conversation = Conversation(
         system_text=ask.system_text,
-        history=transcript.exchanges,
+        earlier=transcript.exchanges,
         message=ask.text,
-        capacity=Capacity(context_tokens, ask.max_tokens, model.facts.sha256),
+        number=transcript.next_number,
+        session_key=transcript.session_key,
+    )
+    numbers = ModelNumbers(
+        context_tokens=model.facts.context_tokens,
+        identity=model.facts.sha256,
         template=model.template,
         counter=model.counter,
-        policy=choose_policy(context_tokens),
     )
+    return compile_context(make_compile_request(conversation, numbers, ask.max_tokens))
 
 
 class _Run:

@@ -12,6 +12,7 @@ Does not know texts, so no wording can bring a deleted record back.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
 
 from py_core.compiler.authority import Tier, is_core, outranks
 from py_core.compiler.draft import Candidate, Draft, leave_out
@@ -174,20 +175,33 @@ def _remove_older(scene: _Scene, links: list[tuple[str, str]]) -> None:
 
 
 def _withdraw_descendants(scene: _Scene, links: frozenset[tuple[str, str]]) -> None:
-    """Remove what was made from something gone; the replacement of its own source stays."""
+    """Remove what was made from something gone; the replacement of its own source stays.
+
+    A replacement from a lower tier withdraws nothing of a higher one: the strongest cause of each
+    removal travels down with it, causes first that are strongest.
+    """
     children: dict[str, list[str]] = {}
     for candidate in scene.by_id.values():
         for source in candidate.record.derived_from:
             children.setdefault(source, []).append(candidate.record_id)
-    queue = sorted(scene.gone)
+    queue = [(_find_cause(scene, record_id), record_id) for record_id in scene.gone]
+    heapify(queue)
     while queue:
-        source = queue.pop()
-        for child in children.get(source, ()):
-            candidate = scene.by_id[child]
-            is_replacement = (child, source) in links
-            is_deleted = scene.gone[source][0] is Reason.TOMBSTONED
-            if child in scene.gone or candidate.is_acting or is_core(candidate.ranked_tier):
-                continue
-            if not is_replacement or is_deleted:
+        cause, source = heappop(queue)
+        is_final = scene.gone[source][0] is not Reason.SUPERSEDED
+        for child in sorted(children.get(source, ())):
+            tier = scene.by_id[child].ranked_tier
+            is_replacement = (child, source) in links and not is_final
+            is_protected = is_core(tier) or outranks(tier, cause) or is_replacement
+            if child not in scene.gone and not scene.by_id[child].is_acting and not is_protected:
                 scene.remove(child, Reason.SOURCE_WITHDRAWN, [source])
-                queue.append(child)
+                heappush(queue, (cause, child))
+
+
+def _find_cause(scene: _Scene, record_id: str) -> Tier:
+    """Give the strongest tier behind a removal; deletions and retractions count as the user's."""
+    reason, by = scene.gone[record_id]
+    if reason is not Reason.SUPERSEDED:
+        return Tier.SYSTEM_POLICY
+    known = [scene.by_id[newer].ranked_tier for newer in by if newer in scene.by_id]
+    return min(known, default=Tier.SESSION_STATE)

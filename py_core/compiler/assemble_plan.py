@@ -24,6 +24,8 @@ from py_core.compiler.request import CompileRequest
 from py_core.errors import InvariantError
 from py_core.identity import canonical_json_of, content_hash, sha256_hex
 
+NO_MARK = BoundaryMark(mark="", draws=0, is_used=False)
+
 
 def assemble_plan(draft: Draft, request: CompileRequest) -> Plan:
     """Write down everything that decided the prompt, and hash it."""
@@ -51,7 +53,8 @@ def assemble_plan(draft: Draft, request: CompileRequest) -> Plan:
         duplicates=draft.duplicates,
         graph_findings=draft.graph_findings,
         routing=draft.routing,
-        boundary=BoundaryMark(mark=boundary.mark, draws=boundary.draws, is_used=boundary.is_used),
+        # A mark that encloses nothing is left out: a plan without it does not depend on the key.
+        boundary=boundary if boundary.is_used else NO_MARK,
         lanes=tuple(
             LaneReport(lane=lane.lane, status=lane.status, candidates=lane.candidates)
             for lane in request.lanes

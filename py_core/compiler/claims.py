@@ -12,7 +12,10 @@ from py_core.compiler.draft import Candidate
 from py_core.records.fields import LARGEST_VALUE_CHARS, Fact
 from py_core.unicode_text import fold_case, plain_form
 
-_PAIR = re.compile(r"[-*]? ?([A-Za-z0-9][A-Za-z0-9_.-]{0,63}) ?(?:=|: ) ?([^=\n]{1,300})")
+# After a colon only a short value counts: "Note: ..." begins many sentences.
+_PAIR = re.compile(
+    r"[-*]? ?([A-Za-z0-9][A-Za-z0-9_.-]{0,63})(?: ?= ?([^=\n]{1,300})|: ([^=:\n]{1,40}))"
+)
 _SENTENCE = re.compile(
     r"(?:the |my |our |your |user's )?([A-Za-z][A-Za-z0-9 _-]{1,40}?) (?:is|are) (?:now )?"
     r"([^.!?\n]{1,120})[.!]?",
@@ -45,7 +48,7 @@ def read_claims(plain_text: str) -> tuple[Fact, ...]:
         parts = [part.strip() for part in plain_text.split(";") if part.strip()]
         pairs = [_PAIR.fullmatch(part) for part in parts]
         if parts and all(pairs):
-            return tuple(_make_fact(pair[1], pair[2]) for pair in pairs if pair)
+            return tuple(_make_fact(pair[1], pair[2] or pair[3]) for pair in pairs if pair)
     if len(plain_text) > _LONGEST_SENTENCE:
         return ()
     sentence = _SENTENCE.fullmatch(plain_text)

@@ -6,7 +6,6 @@ one. Near duplicates must agree in every number, every negation and every claim:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,7 +25,7 @@ _SHORTEST_STEM = 3
 _FEWEST_WORDS = 3
 _CACHED_TEXTS = 8_192
 _CACHED_WORDS = 65_536
-_NUMBER = re.compile(r"[0-9]")
+_NUMBER = re.compile(r"[a-z]*[0-9][0-9a-z]*")
 
 Lemmas = frozenset[str]
 
@@ -44,30 +43,44 @@ def find_exact(candidates: Sequence[Candidate]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """The word stems of a text, and two choices among them."""
+
+    lemmas: Lemmas
+    longest_first: tuple[str, ...]
+    """All of them in one order that every text has in common; long words are rare ones."""
+
+    telling: Lemmas
+    """Numbers and negations: a difference in them is a difference in meaning."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Entry:
     candidate: Candidate
-    words: Lemmas
+    words: Words
 
 
 def find_near(candidates: Sequence[Candidate], jaccard_ppm: int, looks: int) -> dict[str, str]:
     """Give id to id of the stronger record that says it in nearly the same words.
 
-    Two sets that overlap by the share `jaccard_ppm` have a word in common among their rarest ones,
-    so only records that share such a word are compared, and at most `looks` for each word.
+    Two sets that overlap by the share `jaccard_ppm` have a word in common among the first few of
+    any common order, so only records that share such a word are compared, and at most `looks` for
+    each word.
     """
-    entries = [_Entry(found, lemmatise(found.plain_text)) for found in candidates]
-    frequency = Counter(word for entry in entries for word in entry.words)
     # Records that differ in a number or a negation are never compared at all.
     shelves: dict[tuple[Lemmas, str], list[_Entry]] = {}
     repeats: dict[str, str] = {}
-    for entry in entries:
-        if len(entry.words) < _FEWEST_WORDS:
+    for candidate in candidates:
+        words = split_words(candidate.plain_text)
+        size = len(words.lemmas)
+        if size < _FEWEST_WORDS:
             continue
-        telling = _pick_telling(entry.candidate.plain_text)
-        keys = [(telling, word) for word in _pick_rarest(entry.words, frequency, jaccard_ppm)]
+        entry = _Entry(candidate, words)
+        first_few = size + 1 + -size * jaccard_ppm // LARGEST_PPM
+        keys = [(words.telling, word) for word in words.longest_first[:first_few]]
         owner = _find_owner(entry, (shelves.get(key, []) for key in keys), jaccard_ppm)
         if owner is not None:
-            repeats[entry.candidate.record_id] = owner.record_id
+            repeats[candidate.record_id] = owner.record_id
             continue
         for key in keys:
             shelf = shelves.setdefault(key, [])
@@ -81,16 +94,25 @@ def _find_owner(
 ) -> Candidate | None:
     for shelf in shelves:
         for other in shelf:
-            is_near = _overlaps(entry.words, other.words, jaccard_ppm)
+            is_near = _overlaps(entry.words.lemmas, other.words.lemmas, jaccard_ppm)
             if is_near and _claims_agree(entry.candidate, other.candidate):
                 return other.candidate
     return None
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
+def split_words(plain_text: str) -> Words:
+    """Split a text into its words."""
+    folded = fold_case(plain_text)
+    lemmas = frozenset(map(_stem, WORD.findall(folded)))
+    ordered = sorted(sorted(lemmas), key=len, reverse=True)
+    telling = frozenset(_NUMBER.findall(folded)) | (lemmas & _NEGATIONS)
+    return Words(lemmas, tuple(ordered), telling)
+
+
 def lemmatise(plain_text: str) -> Lemmas:
     """Give the set of word stems of a text; numbers stay as they are."""
-    return frozenset(_stem(word) for word in WORD.findall(fold_case(plain_text)))
+    return split_words(plain_text).lemmas
 
 
 @lru_cache(maxsize=_CACHED_WORDS)
@@ -103,22 +125,9 @@ def _stem(word: str) -> str:
     return word
 
 
-def _pick_rarest(words: Lemmas, frequency: Counter[str], jaccard_ppm: int) -> list[str]:
-    needed = -(-len(words) * jaccard_ppm // LARGEST_PPM)
-    ordered = sorted(words, key=lambda word: (frequency[word], word))
-    return ordered[: len(words) - needed + 1]
-
-
 def _overlaps(one: Lemmas, other: Lemmas, jaccard_ppm: int) -> bool:
     shared = len(one & other)
     return shared * LARGEST_PPM >= jaccard_ppm * (len(one) + len(other) - shared)
-
-
-@lru_cache(maxsize=_CACHED_TEXTS)
-def _pick_telling(plain_text: str) -> Lemmas:
-    """Give the numbers and negations: a difference in them is a difference in meaning."""
-    words = lemmatise(plain_text)
-    return frozenset(word for word in words if word in _NEGATIONS or _NUMBER.search(word))
 
 
 def _claims_agree(one: Candidate, other: Candidate) -> bool:

@@ -95,8 +95,11 @@ def _findings(plan: Plan) -> Iterator[str]:
         yield f"  summaries: route {plan.routing.route} ({signs})"
     for lane in plan.lanes:
         yield f"  lane {lane.lane}: {lane.status}, {lane.candidates} candidates"
-    used = "around the quoted text" if plan.boundary.is_used else "not used"
-    yield f"  boundary mark {plan.boundary.mark}, draw {plan.boundary.draws}, {used}"
+    if plan.boundary.is_used:
+        mark, draws = plan.boundary.mark, plan.boundary.draws
+        yield f"  boundary mark {mark} around the quoted text, draw {draws}"
+    else:
+        yield "  no quoted text, so no boundary mark"
 
 
 def _shorten(text: str) -> str:

@@ -64,7 +64,7 @@ class _Shelf:
         if is_trusted(first.ranked_tier):
             return count_tokens(self._layout.notes([written])) - row
         asks = 0
-        if any(caveat.startswith("unresolved") for caveat in first.caveats):
+        if any(caveat.startswith("diagnostic_ask") for caveat in first.caveats):
             asks = count_tokens(self._layout.notice(self._mark, asks=True)) - count_tokens(
                 self._layout.notice(self._mark)
             )

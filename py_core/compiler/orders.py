@@ -56,7 +56,24 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 def is_order(sentence: str) -> bool:
     """Tell whether a sentence speaks to the model instead of stating something."""
-    return _ORDERS.search(collapse_spaces(make_skeleton(sentence))) is not None
+    text = collapse_spaces(make_skeleton(sentence))
+    return may_be_order(text) and _ORDERS.search(text) is not None
+
+
+def may_be_order(text: str) -> bool:
+    """Tell cheaply whether the pattern is worth trying: every order holds one of these parts."""
+    lowered = text.lower()
+    return any(part in lowered for part in _PARTS)
+
+
+_PARTS = (
+    *("ignor", "disregard", "forget", "overrid", "bypass", "overrul", "comply", "obey", "reveal"),
+    *("prompt", "password", "passphrase", "credential", "secret", "token", "key", "session state"),
+    *("instruction", "polic", "rule", "task", "user", "system", "developer", "assistant"),
+    *("you are n", "from now on", "act as", "pretend", "play as", "think step by step"),
+    *("jailbreak", "dan mode", "do anything now", "ai model", "language model", "chatbot", "llm"),
+    *("as the ai", "as an ai", "as a ai"),
+)
 
 
 def drop_addresses(text: str) -> tuple[str, int]:

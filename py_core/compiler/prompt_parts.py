@@ -68,4 +68,4 @@ def _earlier(draft: Draft) -> list[Candidate]:
 
 
 def _asks(untrusted: list[Candidate]) -> bool:
-    return any(caveat.startswith("unresolved") for row in untrusted for caveat in row.caveats)
+    return any(caveat.startswith("diagnostic_ask") for row in untrusted for caveat in row.caveats)

@@ -209,11 +209,11 @@ def write_caveats(candidate: Candidate) -> tuple[str, ...]:
         slot, _, other = detail.partition(":")
         if kind == "status_leads":
             texts.append(f"note: sources conflict on {slot}; the newer status leads.")
-        elif kind == "unresolved" and is_trusted(candidate.ranked_tier):
+        elif kind == "diagnostic_ask" and is_trusted(candidate.ranked_tier):
             texts.append(
                 f"Ask: {candidate.record_id} and {other} disagree on {slot}. "
                 "Tell the user before you answer."
             )
-        elif kind == "unresolved":
+        elif kind == "diagnostic_ask":
             texts.append(f"note: {candidate.record_id} and {other} disagree on {slot}.")
     return tuple(texts)

@@ -6,7 +6,8 @@ Messages of the conversation may win and never lose: the transcript stays whole.
 
     policy against instruction     both stay; the request is bounded by a caveat, or halted
     instruction against memory     the instruction counts for this turn; the ledger is told
-    status against durable         status leads, the durable record stays as historical
+    status against durable         status leads, the durable record stays as historical, unless
+                                   one of them is trusted and the other is not
     higher against lower tier      the higher tier stays
     same tier, two dates           the newer stays, unless the older is better reviewed
     same tier, same date           the better reviewed stays
@@ -17,7 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from py_core.compiler.access import find_refusal
-from py_core.compiler.authority import Tier, outranks
+from py_core.compiler.authority import Tier, is_trusted, outranks
 from py_core.compiler.claims import compare_form, list_claims, name_slot
 from py_core.compiler.draft import Candidate, Draft, leave_out
 from py_core.compiler.plan import Conflict, Reason
@@ -163,7 +164,7 @@ def _settle_pair(slot: str, winner: Candidate, loser: Candidate, findings: _Find
         findings.disputed.setdefault(winner.record_id, []).append(f"status_leads:{slot}")
     else:
         findings.disputed.setdefault(winner.record_id, []).append(
-            f"unresolved:{slot}:{loser.record_id}"
+            f"diagnostic_ask:{slot}:{loser.record_id}"
         )
     findings.conflicts.append(
         Conflict.model_validate(
@@ -186,7 +187,7 @@ _RESOLUTIONS = {
     "higher_tier": "the higher tier stays",
     "newer_date": "the newer record of the same tier stays",
     "better_review": "the better reviewed record of the same tier stays",
-    "unresolved": "both stay and the assistant has to disclose it",
+    "unresolved": "DiagnosticAsk: both stay and the assistant has to disclose it",
 }
 
 
@@ -196,7 +197,8 @@ def _judge(winner: Candidate, loser: Candidate) -> tuple[str, Reason | None]:
         return "instruction_overrides", Reason.OVERRIDDEN_BY_INSTRUCTION
     is_durable = loser.lane is Lane.HANDOFF and isinstance(loser.record, _DURABLE_KINDS)
     is_newer = winner.record.observation_time > loser.record.observation_time
-    if winner.lane is Lane.STATUS and is_durable and is_newer:
+    is_one_side = is_trusted(winner.ranked_tier) == is_trusted(loser.ranked_tier)
+    if winner.lane is Lane.STATUS and is_durable and is_newer and is_one_side:
         return "status_over_durable", None
     if outranks(winner.ranked_tier, loser.ranked_tier):
         return "higher_tier", Reason.OUTRANKED_IN_CONFLICT

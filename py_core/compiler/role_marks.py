@@ -72,12 +72,14 @@ def _may_hold_mark(skeleton: str, controls: tuple[str, ...]) -> bool:
     """Tell cheaply whether the pattern is worth trying; most texts hold no such character."""
     return (
         _TRIGGER.search(skeleton) is not None
+        or (":" in skeleton and _SPEAKER.search(skeleton) is not None)
         or "untrusted" in skeleton.lower()
         or any(control in skeleton for control in controls)
     )
 
 
-_TRIGGER = re.compile(r"[<>\[:#|]")
+_TRIGGER = re.compile(r"[<>\[#|]")
+_SPEAKER = re.compile(_LINE_ROLE, re.IGNORECASE | re.ASCII)
 
 
 @lru_cache(maxsize=8)

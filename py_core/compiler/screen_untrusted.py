@@ -17,6 +17,7 @@ from py_core.compiler.role_marks import escape_marks
 from py_core.records.fields import Fact
 from py_core.unicode_text import (
     INVISIBLE,
+    WORD,
     drop_invisible,
     has_visible_text,
     normalise,
@@ -42,13 +43,20 @@ def screen_untrusted(draft: Draft, request: CompileRequest) -> Draft:
             kept.append(candidate)
             continue
         screened = _screen(candidate, control_texts)
-        if has_visible_text(screened.text) or screened.facts:
+        if _says_something(screened) or screened.facts:
             kept.append(screened)
         else:
             is_hostile = "orders_removed" in screened.flags
             reason = Reason.INSTRUCTION_TEXT if is_hostile else Reason.EMPTY_AFTER_SCREENING
             excluded.append(exclude(candidate, "screen_untrusted", reason))
     return replace(draft, kept=tuple(kept), excluded=(*draft.excluded, *excluded))
+
+
+def _says_something(screened: Candidate) -> bool:
+    """Tell whether anything is left; after orders went, punctuation alone is nothing."""
+    if "orders_removed" in screened.flags:
+        return WORD.search(screened.text) is not None
+    return has_visible_text(screened.text)
 
 
 def _screen(candidate: Candidate, control_texts: tuple[str, ...]) -> Candidate:

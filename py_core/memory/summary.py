@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from py_core.errors import InvariantError
 from py_core.identity import content_hash
 from py_core.memory.changes import Stamp
 from py_core.memory.compose import compose
 from py_core.memory.sensitivity import redact, scan
-from py_core.records.kinds import Record
+from py_core.records.kinds import Record, ShortTermSummary
 from py_core.unicode_text import WORD, fold_case, plain_lines
 
 EXTRACTIVE = "extractive"
@@ -70,7 +71,7 @@ def summarise(
     policy: SummaryPolicy = SummaryPolicy(),
     *,
     supersedes: Sequence[str] = (),
-) -> Record | None:
+) -> ShortTermSummary | None:
     """Pick the sentences that say most, in the order in which they were said.
 
     Returns:
@@ -91,7 +92,7 @@ def summarise(
 
 def accept_model_summary(
     text: str, records: Sequence[Record], model_identity: str, stamp: Stamp
-) -> Record:
+) -> ShortTermSummary:
     """Keep what a model wrote about records, as unreviewed and less sure; secrets are blacked out.
 
     The model has read exactly these records, so the lineage is complete by construction.
@@ -120,7 +121,7 @@ def find_unsupported(summary_text: str, sources: Sequence[Record]) -> tuple[str,
 
 def _compose_summary(
     text: str, records: Sequence[Record], lineage: _Lineage, stamp: Stamp
-) -> Record:
+) -> ShortTermSummary:
     order = ("public", "internal", "confidential", "secret").index
     payload = {
         "text": text,
@@ -129,7 +130,7 @@ def _compose_summary(
         "prompt_policy_hash": lineage.policy.policy_hash,
         "omissions": list(lineage.omissions),
     }
-    return compose(
+    record = compose(
         "sum",
         "ShortTermSummary",
         payload,
@@ -140,6 +141,9 @@ def _compose_summary(
         supersedes=list(lineage.supersedes),
         sensitivity=max((record.sensitivity.value for record in records), key=order),
     )
+    if not isinstance(record, ShortTermSummary):
+        raise InvariantError(what="a summary is a ShortTermSummary")
+    return record
 
 
 def _split(records: Sequence[Record], policy: SummaryPolicy) -> list[_Sentence]:

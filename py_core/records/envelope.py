@@ -81,6 +81,8 @@ class Envelope(Strict):
         self._settle("normalization_hash", self._identify_text())
         if self.recorded_at is None:
             self.__dict__["recorded_at"] = self.observation_time
+        # Asked for now, so that a record is hashed once however often it is compiled.
+        _ = self.envelope_hash
         return self
 
     def _identify_payload(self) -> str | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from py_core.errors import BadRequestError
 from py_core.records.envelope import Envelope
@@ -26,8 +26,11 @@ KIND_NAMES = tuple(sorted(kind.__name__ for kind in RECORD_CLASSES))
 # Names that pydantic puts into a location but that no file contains.
 UNION_MEMBERS = frozenset({*KIND_NAMES, "PolicyChoice", "Score", "constrained-int"})
 
-# A lone surrogate can only come from an escape: UTF-8 bytes that decode cannot hold one.
-_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+DEEPEST_NESTING = 64
+
+_ANY_JSON: TypeAdapter[Any] = TypeAdapter(Any)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NO_BRACKETS = bytes(byte for byte in range(0x100) if byte not in b"[]{}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -57,17 +60,39 @@ def read_json(data: bytes) -> object:
     if len(data) > LARGEST_REQUEST_BYTES:
         raise BadRequestError(field="file", expected=f"at most {LARGEST_REQUEST_BYTES} bytes")
     try:
-        document: object = json.loads(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise BadRequestError(
-            field="file", expected=f"expected UTF-8, byte {error.start} is none"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        where = f"at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadRequestError(field="file", expected=f"expected JSON {where}".strip()) from error
-    if _SURROGATE_ESCAPE.search(data):
-        refuse_surrogates(document)
+        document: object = _ANY_JSON.validate_json(data)
+    except ValidationError as error:
+        raise _explain_bad_json(data) from error
     return document
+
+
+def _explain_bad_json(data: bytes) -> BadRequestError:
+    """Find out what is wrong with bytes that the strict parser refused."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        expected = f"expected UTF-8, byte {error.start} is none"
+        return BadRequestError(field="file", expected=expected)
+    if _is_deep(data):
+        expected = f"expected JSON of at most {DEEPEST_NESTING} levels"
+        return BadRequestError(field="file", expected=expected)
+    try:
+        refuse_surrogates(json.loads(text))
+    except json.JSONDecodeError as error:
+        expected = f"expected JSON at character {error.pos}"
+        return BadRequestError(field="file", expected=expected)
+    except BadRequestError as error:
+        return error
+    return BadRequestError(field="file", expected="expected JSON")
+
+
+def _is_deep(data: bytes) -> bool:
+    """Tell whether brackets nest too deep; a deeper parse could end the browser's Python."""
+    brackets = _STRING.sub(b"", data).translate(None, delete=_NO_BRACKETS)
+    for _ in range(DEEPEST_NESTING):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    # A document that merely ends too early leaves a few open brackets as well.
+    return len(brackets) > DEEPEST_NESTING
 
 
 def parse_model(kind: type[Model], data: bytes, prefix: str = "") -> Model:

@@ -11,6 +11,7 @@ import sys
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from types import TracebackType
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -115,8 +116,7 @@ class _SiteServer(ThreadingHTTPServer):
 
     def server_bind(self) -> None:
         """Bind without asking the network for this machine's name, as the base class does."""
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
+        TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
     def handle_error(self, request: object, client_address: object) -> None:

@@ -134,12 +134,3 @@ def test_setting_out_of_range_is_said_and_not_used(chat: ChatPage):
     expect(chat.page.get_by_text("the last valid value is used")).to_be_visible()
     chat.send("a")
     assert int(chat.fact("Generated tokens")) <= 2
-
-
-def test_dropped_file_is_loaded(chat: ChatPage):
-    """A model file dropped anywhere on the page loads, and is kept for the next visit."""
-    chat.drop_file(FIXTURE_FILE)
-    chat.wait_for_model(hashlib.sha256(FIXTURE_FILE.read_bytes()).hexdigest())
-    chat.reload()
-    option = chat.page.get_by_role("option").filter(has_text="stored")
-    expect(option).to_have_count(1)

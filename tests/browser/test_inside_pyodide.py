@@ -18,8 +18,7 @@ from tests.browser.pyodide_wheels import WHEELS, collect
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("kernels", "py_core", "laws", "cases")
-# What runs natively only: it never reaches the browser's wheel, or needs the large model.
-NATIVE_FOLDER = "tests/py_core/serving/"
+# The whole file stays native, mostly because it needs the large model.
 NATIVE_MARK = "\npytestmark = pytest.mark.slow\n"
 RAN_TO_THE_END = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 BROWSER_DEADLINE_MS = 900_000
@@ -56,8 +55,7 @@ def find_test_files() -> list[str]:
     """Return the test files that must also pass inside the browser."""
     found = (path for name in FOLDERS for path in (ROOT / "tests" / name).rglob("test_*.py"))
     shared = (path for path in found if NATIVE_MARK not in path.read_text(encoding="utf-8"))
-    names = sorted(path.relative_to(ROOT).as_posix() for path in shared)
-    return [name for name in names if not name.startswith(NATIVE_FOLDER)]
+    return sorted(path.relative_to(ROOT).as_posix() for path in shared)
 
 
 @pytest.fixture(scope="module")

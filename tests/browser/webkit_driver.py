@@ -6,6 +6,7 @@ page shows and what its worker answered. Does not know what the page should say.
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -46,7 +47,7 @@ def open_browser(executable: Path) -> Iterator[WebKitGTK]:
     options.binary_location = str(executable)
     options.add_argument("--automation")
     with virtual_screen() as display:
-        service = Service("WebKitWebDriver", env={**os.environ, "DISPLAY": display})
+        service = Service(shutil.which("WebKitWebDriver"), env={**os.environ, "DISPLAY": display})
         driver = WebKitGTK(options=options, service=service)
         try:
             driver.set_script_timeout(DEADLINE_S)

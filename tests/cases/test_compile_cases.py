@@ -21,6 +21,7 @@ CASES = sorted((Path(__file__).parents[2] / "fixtures" / "compile").glob("*.json
 
 
 def compile_case(path: Path) -> Plan:
+    """Compile the request of a fixture."""
     file = read_request(path.read_bytes())
     capacity = file.capacity
     counter, template = make_counter(capacity.counter), make_template(capacity.template)
@@ -33,6 +34,7 @@ def is_part(expected, found) -> bool:
 
 
 def check_texts(plan: Plan, expected) -> None:
+    """Compare what the model reads."""
     mark = plan.boundary.mark
     if "prompt_text" in expected:
         assert plan.prompt_text == expected["prompt_text"].replace("{mark}", mark)
@@ -43,6 +45,7 @@ def check_texts(plan: Plan, expected) -> None:
 
 
 def check_findings(plan: Plan, expected) -> None:
+    """Compare what was found on the way."""
     found = plan.model_dump(mode="json")
     for name in ("conflicts", "duplicates", "graph_findings"):
         if name in expected:
@@ -58,6 +61,7 @@ def check_findings(plan: Plan, expected) -> None:
 
 
 def check_nodes(plan: Plan, expected) -> None:
+    """Compare single records."""
     nodes = {node.record_id: node for node in plan.nodes}
     assert {i: nodes[i].level for i in expected.get("levels", {})} == expected.get("levels", {})
     assert {i: nodes[i].tier for i in expected.get("tiers", {})} == expected.get("tiers", {})

@@ -52,7 +52,7 @@ def with_bytes(data: bytes, offset: int, replacement: bytes) -> bytes:
     return data[:offset] + replacement + data[offset + len(replacement) :]
 
 
-def with_header(data: bytes, **values: float) -> bytes:
+def with_header(data: bytes, **values: int | float) -> bytes:
     """Return a copy with header fields replaced."""
     for field, value in values.items():
         layout = "<f" if isinstance(value, float) else _integer_layout(HEADER_OFFSETS, field)

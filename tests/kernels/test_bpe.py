@@ -48,7 +48,7 @@ def test_the_arguments_are_left_alone():
     assert ids == [0, 0]
 
 
-class CountingJoins(dict):
+class CountingJoins(dict[int, tuple[int, int]]):
     """Merges that count how often they are asked."""
 
     asked = 0

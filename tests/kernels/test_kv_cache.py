@@ -54,6 +54,38 @@ def test_growing_doubles_up_to_the_context_and_keeps_the_rows():
     assert np.array_equal(cache.storage.values[1][:, :8].transpose(1, 0, 2), rows(8, first=1000))
 
 
+class ShortOfMemory(F32KvStorage):
+    """A storage that gets memory for so many more arrays only."""
+
+    arrays_left = 1_000
+
+    def _empty(self, capacity):
+        if self.arrays_left == 0:
+            raise MemoryError
+        self.arrays_left -= 1
+        return super()._empty(capacity)
+
+
+@pytest.mark.parametrize("arrays_left", range(6))
+def test_memory_that_runs_out_while_growing_loses_no_row(arrays_left):
+    """The cache stays as it was, and grows once there is memory again."""
+    storage = ShortOfMemory(SMALL, 8)
+    cache = KvCache(storage, max_context=64)
+    for layer in range(3):
+        storage.write(layer, 0, keys=rows(8, first=layer), values=rows(8, first=9))
+    cache.commit(range(8))
+    storage.arrays_left = arrays_left
+    with pytest.raises(MemoryError):
+        cache.reserve(9)
+    assert (cache.length, cache.capacity) == (8, 8)
+    storage.arrays_left = 6
+    cache.reserve(9)
+    assert cache.capacity == 16
+    for layer in range(3):
+        kept = storage.keys[layer][:, :8].transpose(1, 0, 2)
+        assert np.array_equal(kept, rows(8, first=layer))
+
+
 def test_one_large_step_grows_straight_to_what_it_needs():
     """A prompt longer than twice the capacity gets its own length."""
     cache = make_cache()

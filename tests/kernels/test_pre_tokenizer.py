@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from kernels.pre_tokenizer import split_words
 
-LETTERS = st.characters(exclude_categories=["Cs"])
+# Unassigned code points may be letters by now in the other table.
+LETTERS = st.characters(exclude_categories=["Cs", "Cn"])
 TEXTS = st.text(LETTERS, max_size=60) | st.text("ab 1'\n\t\u00a0\u00e9\u0301\u00bd", max_size=60)
 
 PUBLISHED_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -42,7 +43,7 @@ def test_words_joined_are_the_text(text):
 def test_words_equal_those_of_the_published_pattern(text):
     """The pattern as published, run by the `regex` package on what lies between the numbers."""
     regex = pytest.importorskip("regex")
-    expected = []
+    expected: list[str] = []
     for piece in regex.split(r"(\p{N})", text):
         expected += regex.findall(PUBLISHED_PATTERN, piece) if piece else []
     known = regex.sub(r"[\x1c-\x1f]", "", text)  # its \s takes in the four separators

@@ -64,11 +64,8 @@ def test_rows_can_be_read_without_the_rest():
 def test_the_stored_form_is_given_without_decoding():
     """Signed bytes with row scales, or nibbles with block scales, as the file has them."""
     stored = open_bytes(QUANTISED).read_tensor("layers.0.w2.weight")
-    assert (stored.dtype, stored.payload.dtype, stored.payload.shape) == (
-        DType.Q8_0,
-        np.int8,
-        (8, 16),
-    )
+    assert (stored.dtype, stored.payload.shape) == (DType.Q8_0, (8, 16))
+    assert stored.payload.dtype == np.dtype(np.int8)
     assert stored.scales is not None
     assert stored.scales.shape == (8, 1)
     nibbles = open_bytes(read_fixture("tiny_q4_0.slm")).read_tensor("layers.0.w2.weight")

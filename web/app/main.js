@@ -3,10 +3,10 @@
  * Nothing imports this file.
  */
 
-import { makeChatActions } from './chat_actions.js';
 import { CodedError } from './coded_error.js';
+import { Conversation } from './conversation.js';
 import { part } from './dom.js';
-import { makeModelActions } from './model_actions.js';
+import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
@@ -20,7 +20,7 @@ import { statusView } from './views/status.js';
 import { transcriptView } from './views/transcript.js';
 import { welcomeView } from './views/welcome.js';
 import { WorkerClient } from './worker_client.js';
-import { bootListener } from './worker_state.js';
+import { WorkerState } from './worker_state.js';
 
 /** @param {string} name */
 function view(name) {
@@ -38,15 +38,32 @@ function bindPanel() {
   });
 }
 
+/**
+ * Saving the page takes the second core; until Python is unpacked, its start needs both.
+ * @param {Store} store
+ * @param {() => void} act
+ */
+function afterUnpacking(store, act) {
+  let is_done = false;
+  store.watch(['boot'], ({ boot }) => {
+    const is_unpacking =
+      boot.kind === 'booting' && ['runtime', 'packages'].includes(boot.progress.step);
+    if (is_done || is_unpacking) return;
+    is_done = true;
+    act();
+  });
+}
+
 function start() {
   const store = new Store(initialState());
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
-  const worker = new WorkerClient(
-    makeWorker,
-    bootListener(store, () => models.refreshShelf()),
-  );
-  const models = makeModelActions(store, worker);
-  const chat = makeChatActions(store, worker);
+  const listener = new WorkerState(store, {
+    onDead: (error) => worker.restart(error),
+    onReplaced: () => models.refreshShelf(),
+  });
+  const worker = new WorkerClient(makeWorker, listener);
+  const models = new ModelLoading(store, worker);
+  const chat = new Conversation(store, worker);
   const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));
 
   statusView(document.body, store);
@@ -60,7 +77,7 @@ function start() {
   planView(view('plan'), store);
   bindPanel();
   models.refreshShelf();
-  keepForOffline(store);
+  afterUnpacking(store, () => keepForOffline(store));
 }
 
 start();

@@ -3,59 +3,81 @@
  * Takes its own events, changes the store. Later progress cannot leave a settled state.
  */
 
+import { CodedError } from './coded_error.js';
+import { forgotten } from './conversation.js';
+
+/** @typedef {import('./protocol.js').ErrorBody} ErrorBody */
+/** @typedef {import('./protocol.js').OwnEvent} OwnEvent */
 /** @typedef {import('./store.js').Store} Store */
 
 /**
- * @param {Store} store
- * @param {() => void} onReplaced called when a lost worker has been replaced by a new one
- * @returns {import('./worker_client.js').WorkerListener}
+ * @typedef {object} Consequences
+ * @property {(error: CodedError) => void} onDead called when the worker says that Python is gone
+ * @property {() => void} onReplaced called when a lost worker has been replaced by a new one
  */
-export function bootListener(store, onReplaced) {
-  let started_ms = 0; // The first start counts from the page's own beginning.
-  return {
-    onOwnEvent(event) {
-      const { boot } = store.state;
-      switch (event.event) {
-        case 'boot':
-          if (boot.kind === 'booting')
-            store.update({ boot: { kind: 'booting', progress: event.data } });
-          break;
-        case 'ready':
-          if (boot.kind !== 'booting') break;
-          store.update({ boot: { kind: 'ready', took_ms: performance.now() - started_ms } });
-          break;
-        case 'failed':
-          store.update({
-            boot: { kind: 'failed', code: event.data.code, text: event.data.message },
-          });
-          store.say('engine', {
-            code: event.data.code,
-            text: event.data.message,
-            action: 'restart',
-          });
-          break;
-        case 'notice':
-          store.say('storage', { ...event.data, level: 'info' });
-          break;
-      }
-    },
 
-    onLost(error) {
-      started_ms = performance.now();
-      const progress = { step: 'runtime', done: 0, total: 4, text: 'Starting again' };
-      store.update({
-        boot: { kind: 'booting', progress },
-        model: { facts: null, loading: null },
-        kv: null,
-        plan: null,
-        lastTurn: null,
-        messages: store.state.messages.map((message) =>
-          message.role === 'divider' ? message : { ...message, is_forgotten: true },
-        ),
-      });
-      const text = `${error.message} It was started again; load the model to go on. The transcript is still here, the context is empty.`;
-      store.say('engine', { code: 'worker_lost', text });
-      onReplaced();
-    },
-  };
+export class WorkerState {
+  #store;
+  #consequences;
+  #started_ms = 0; // The first start counts from the page's own beginning.
+
+  /**
+   * @param {Store} store
+   * @param {Consequences} consequences
+   */
+  constructor(store, consequences) {
+    this.#store = store;
+    this.#consequences = consequences;
+  }
+
+  /** @param {OwnEvent} event */
+  onOwnEvent(event) {
+    const is_booting = this.#store.state.boot.kind === 'booting';
+    switch (event.event) {
+      case 'boot':
+        if (is_booting) this.#store.update({ boot: { kind: 'booting', progress: event.data } });
+        break;
+      case 'ready':
+        if (is_booting) this.#showReady();
+        break;
+      case 'failed':
+        this.#showFailure(event.data);
+        break;
+      case 'notice':
+        this.#store.say('storage', { ...event.data, level: 'info' });
+        break;
+    }
+  }
+
+  /** @param {CodedError} error */
+  onLost(error) {
+    this.#started_ms = performance.now();
+    const progress = { step: 'runtime', done: 0, total: 4, text: 'Starting again' };
+    this.#store.update({
+      boot: { kind: 'booting', progress },
+      model: { facts: null, loading: null },
+      kv: null,
+      plan: null,
+      lastTurn: null,
+      messages: this.#store.state.messages.map(forgotten),
+    });
+    const text = `${error.message} It was started again; load the model to go on. The transcript is still here, the context is empty.`;
+    this.#store.say('engine', { code: error.code, text });
+    this.#consequences.onReplaced();
+  }
+
+  #showReady() {
+    const took_ms = performance.now() - this.#started_ms;
+    this.#store.update({ boot: { kind: 'ready', took_ms } });
+  }
+
+  /** @param {ErrorBody} error */
+  #showFailure({ code, message }) {
+    if (code === 'worker_lost') {
+      this.#consequences.onDead(new CodedError(code, message));
+      return;
+    }
+    this.#store.update({ boot: { kind: 'failed', code, text: message } });
+    this.#store.say('engine', { code, text: message, action: 'restart' });
+  }
 }

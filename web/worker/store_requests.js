@@ -71,6 +71,7 @@ export class StoreRequests {
    * @returns {Promise<OpenedModel>}
    */
   async #open(sha256, asked) {
+    this.#chosen = null;
     const { record, bytes } = await this.#store.take(sha256, asked);
     return this.#opened(record.label, sha256, bytes);
   }

@@ -69,7 +69,7 @@ def test_a_bad_file_is_refused_by_field_and_offset_and_the_chat_goes_on():
     assert error["code"] == "model_file"
     assert error["details"]["number"] == 4
     assert error["details"]["offset"] == 0
-    assert "turn-1-user" in [node["node_id"] for node in plan["nodes"]]
+    assert "turn-1-user" in [node["record_id"] for node in plan["nodes"]]
     assert closed == ["chat", "broken"]
 
 

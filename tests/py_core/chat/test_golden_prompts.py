@@ -6,8 +6,8 @@ import pytest
 
 from py_core.chat.loaded_model import choose_stop_ids, cuts_words, read_template
 from py_core.chat.token_counter import ModelTokenCounter
+from py_core.chat.turn_records import Conversation, ModelNumbers, make_compile_request
 from py_core.compiler.pipeline import compile_context
-from py_core.compiler.request import Capacity, CompileRequest, choose_policy
 from tests.kernels.smollm2 import load_tokenizer_of_model, open_source, read_golden
 
 pytestmark = pytest.mark.slow
@@ -28,17 +28,9 @@ def test_a_compiled_chat_has_the_ids_of_the_reference(prompt):
     """Pieces encoded one by one join to what the whole rendered text is encoded to."""
     texts = {message["role"]: message["content"] for message in prompt["messages"]}
 
-    plan = compile_context(
-        CompileRequest(
-            system_text=texts.get("system", ""),
-            history=(),
-            message=texts["user"],
-            capacity=Capacity(CONTEXT, 256, "a" * 64),
-            template=read_template(open_source().manifest),
-            counter=make_counter(),
-            policy=choose_policy(CONTEXT),
-        )
-    )
+    conversation = Conversation(texts.get("system", ""), (), texts["user"], 1, "key")
+    numbers = ModelNumbers(CONTEXT, "a" * 64, read_template(open_source().manifest), make_counter())
+    plan = compile_context(make_compile_request(conversation, numbers, max_tokens=256))
 
     assert list(plan.prompt_ids) == prompt["prompt_ids"]
 

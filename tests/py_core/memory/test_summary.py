@@ -11,6 +11,15 @@ from py_core.memory.summary import (
 from tests.py_core.memory.heads import make_heads, make_said, make_summary
 
 STAMP = Stamp("ws-1", "2026-07-10T12:00:00+00:00")
+
+
+def sum_up(*arguments, **options):
+    """Summarise records that do say something."""
+    summary = summarise(*arguments, **options)
+    assert summary is not None
+    return summary
+
+
 RECORDS = [
     make_said("a", "We grow beans in the north bed. Do they need water? They climb on poles."),
     make_said("b", "The north bed gets sun from noon on. My PIN is 4711."),
@@ -20,7 +29,7 @@ RECORDS = [
 
 def test_every_sentence_of_a_summary_stands_in_a_source():
     """Nothing is added; questions and secrets stay out."""
-    summary = summarise(RECORDS, STAMP)
+    summary = sum_up(RECORDS, STAMP)
 
     assert find_unsupported(summary.text, RECORDS) == ()
     assert "?" not in summary.text
@@ -30,7 +39,7 @@ def test_every_sentence_of_a_summary_stands_in_a_source():
 def test_the_lineage_names_sources_summariser_policy_and_omissions():
     """Another policy has another hash; what is left out is counted."""
     policy = SummaryPolicy(most_sentences=1)
-    summary = summarise(RECORDS, STAMP, policy)
+    summary = sum_up(RECORDS, STAMP, policy)
 
     assert summary.derived_from == ("a", "b", "c")
     assert (summary.payload.summariser, summary.payload.summariser_version) == ("extractive", "1")
@@ -42,9 +51,9 @@ def test_the_lineage_names_sources_summariser_policy_and_omissions():
 
 def test_a_summary_stays_within_its_length_in_the_order_of_the_talk():
     """The limit counts characters."""
-    summary = summarise(RECORDS, STAMP, SummaryPolicy(most_chars=90))
+    summary = sum_up(RECORDS, STAMP, SummaryPolicy(most_chars=90))
     assert len(summary.text) < 90
-    assert summary.text == summarise(RECORDS, STAMP, SummaryPolicy(most_chars=90)).text
+    assert summary.text == sum_up(RECORDS, STAMP, SummaryPolicy(most_chars=90)).text
 
 
 def test_records_without_a_statement_have_no_summary():
@@ -58,7 +67,7 @@ def test_what_a_model_wrote_is_less_sure_and_loses_its_secrets():
 
     assert summary.text == "Beans. My PIN is [removed: a password]."
     assert summary.payload.summariser == "smol/1"
-    assert summary.confidence_ppm < summarise(RECORDS, STAMP).confidence_ppm
+    assert summary.confidence_ppm < sum_up(RECORDS, STAMP).confidence_ppm
 
 
 def test_a_summary_leads_back_to_the_raw_turns():

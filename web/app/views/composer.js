@@ -38,8 +38,8 @@ export function composerView(root, store, client) {
     client.stop();
     text.focus();
   });
-  part(root, 'reset', HTMLButtonElement).addEventListener('click', client.resetContext);
-  part(root, 'clear', HTMLButtonElement).addEventListener('click', client.clearTranscript);
+  part(root, 'reset', HTMLButtonElement).addEventListener('click', () => client.resetContext());
+  part(root, 'clear', HTMLButtonElement).addEventListener('click', () => client.clearTranscript());
 
   store.watch(['returned'], ({ returned }) => {
     if (returned.revision > 0 && text.value === '') text.value = returned.text;

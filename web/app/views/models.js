@@ -44,7 +44,7 @@ export function modelsView(root, store, client) {
     const entry = chosen();
     if (entry) client.removeModel(entry);
   });
-  part(root, 'cancel', HTMLButtonElement).addEventListener('click', client.cancelLoading);
+  part(root, 'cancel', HTMLButtonElement).addEventListener('click', () => client.cancelLoading());
   file.addEventListener('change', () => {
     const picked = file.files?.[0];
     file.value = ''; // Choosing the same file again is a new wish.

@@ -4,23 +4,25 @@ import { fromTemplate, part, setTexts, show, showFacts } from '../dom.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../protocol.js').Allowance} Allowance */
-/** @typedef {import('../protocol.js').PlanRow} PlanRow */
+/** @typedef {import('../protocol.js').PlanNode} PlanNode */
+/** @typedef {import('../protocol.js').Exclusion} Exclusion */
 
 const SHORT_HASH_CHARS = 12;
 
 /** @type {Readonly<Record<string, string>>} */
-const KIND_NAMES = Object.freeze({
-  system_text: 'System text',
+const TEMPLATE_NAMES = Object.freeze({
+  policy: 'System text',
   user_turn: 'Earlier message',
   assistant_turn: 'Earlier answer',
-  current_message: 'This message',
-  answer_frame: 'Answer frame',
+  instruction: 'This message',
+  note_row: 'Note from memory',
+  quoted_row: 'Quoted text',
 });
 
 /** @type {Readonly<Record<string, string>>} */
 const REASONS = Object.freeze({
-  does_not_fit: 'does not fit',
-  older_than_dropped: 'older than one that fell away',
+  over_budget: 'does not fit',
+  behind_over_budget: 'behind one that did not fit',
 });
 
 /**
@@ -36,8 +38,9 @@ export function planView(root, store) {
     const hash = plan.plan_hash.slice(0, SHORT_HASH_CHARS);
     showFacts(numbers, [...allowanceRows(plan.allowance), ['Plan', hash, plan.plan_hash]]);
     part(root, 'rows', HTMLElement).replaceChildren(
-      ...plan.nodes.map((node) => drawRow(node, { is_kept: true, outcome: 'kept' })),
-      ...plan.exclusions.map((row) => drawRow(row, { is_kept: false, outcome: reasonOf(row) })),
+      ...plan.nodes.map(drawNode),
+      drawFrames(plan.frames),
+      ...plan.exclusions.map(drawExclusion),
     );
   });
 }
@@ -62,24 +65,50 @@ function allowanceRows(allowance) {
   ];
 }
 
-/** @param {{reason: string, step: string}} exclusion */
-function reasonOf({ reason, step }) {
-  return `left out: ${REASONS[reason] ?? reason} (${step})`;
+/** @param {PlanNode} node */
+function drawNode(node) {
+  const name = TEMPLATE_NAMES[node.rendering_template] ?? node.kind;
+  return drawRow(node, {
+    text: name,
+    tier: String(node.tier),
+    tokens: show(node.token_cost, 'count'),
+    outcome: 'kept',
+  });
+}
+
+/** @param {readonly import('../protocol.js').PlanFrame[]} frames */
+function drawFrames(frames) {
+  const tokens = frames.reduce((sum, frame) => sum + frame.token_cost, 0);
+  return drawRow(null, {
+    text: 'Frames and marks',
+    tier: '1',
+    tokens: show(tokens, 'count'),
+    outcome: 'kept',
+  });
+}
+
+/** @param {Exclusion} exclusion */
+function drawExclusion(exclusion) {
+  const reason = REASONS[exclusion.reason] ?? exclusion.reason.replaceAll('_', ' ');
+  return drawRow(exclusion, {
+    text: exclusion.kind,
+    tier: exclusion.tier === null ? '' : String(exclusion.tier),
+    tokens: '',
+    outcome: `left out: ${reason} (${exclusion.step})`,
+  });
 }
 
 /**
- * @param {PlanRow} row
- * @param {{is_kept: boolean, outcome: string}} verdict
+ * @param {PlanNode | Exclusion | null} record
+ * @param {{text: string, tier: string, tokens: string, outcome: string}} cells
  */
-function drawRow(row, { is_kept, outcome }) {
+function drawRow(record, cells) {
   const element = fromTemplate('plan-row-template');
-  element.dataset.kept = String(is_kept);
-  element.title = `${row.node_id}, content ${row.content_hash.slice(0, SHORT_HASH_CHARS)}`;
-  setTexts(element, {
-    text: KIND_NAMES[row.kind] ?? row.kind,
-    tier: String(row.tier),
-    tokens: show(row.cost_tokens, 'count'),
-    outcome,
-  });
+  element.dataset.kept = String(cells.outcome === 'kept');
+  if (record) {
+    const hash = record.envelope_hash.slice(0, SHORT_HASH_CHARS);
+    element.title = `${record.record_id}, envelope ${hash}`;
+  }
+  setTexts(element, cells);
   return element;
 }

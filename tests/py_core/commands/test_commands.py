@@ -1,0 +1,121 @@
+"""The command line: exit codes, one line for what is wrong, and output for people or programs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from py_core.commands.compile_command import compile_command
+from py_core.commands.schema_command import write_schemas
+from py_core.commands.verify_command import verify_command
+
+ROOT = Path(__file__).parents[3]
+CASES = sorted((ROOT / "fixtures" / "compile").glob("*.json"))
+CASE = ROOT / "fixtures" / "compile" / "status_leads_over_handoff.json"
+OVERFLOW = ROOT / "fixtures" / "compile" / "message_of_2000_overflows.json"
+
+
+def compile_json(path: Path):
+    """Give what `compile --json` prints."""
+    return json.loads(compile_command(path.name, path.read_bytes(), as_json=True).output)
+
+
+def test_json_holds_plan_ids_and_receipt():
+    """What programs read."""
+    document = compile_json(CASE)
+    assert set(document) == {"plan", "prompt_ids", "receipt"}
+    assert document["plan"]["plan_hash"] == document["receipt"]["plan_hash"]
+    assert len(document["prompt_ids"]) == document["plan"]["allowance"]["prompt_tokens"]
+
+
+def test_text_tells_what_entered_what_did_not_and_why():
+    """What people read: every record of the request is in it."""
+    answer = compile_command(CASE.name, CASE.read_bytes())
+    assert answer.code == 0
+    for part in ("BUDGET", "IN THE PROMPT", "LEFT OUT", "FOUND ON THE WAY", "st-1842", "ho-1730"):
+        assert part in answer.output
+    assert "conflict on work.current_task: st-1842 against ho-1730" in answer.output
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_every_fixture_compiles_and_verifies(path: Path):
+    """A receipt made now verifies now, from the whole output or alone."""
+    answer = compile_command(path.name, path.read_bytes(), as_json=True)
+    if path == OVERFLOW:
+        assert answer.code == 1
+        return
+    whole = answer.output.encode()
+    alone = json.dumps(json.loads(whole)["receipt"]).encode()
+    for receipt in (whole, alone):
+        verdict = verify_command(("receipt", receipt), (path.name, path.read_bytes()))
+        assert verdict.code == 0
+        assert verdict.output.startswith("verified: plan ")
+
+
+def test_verify_names_the_first_difference():
+    """Exit 1 and the field that differs."""
+    receipt = json.dumps(compile_json(CASE)["receipt"]).encode()
+    changed = json.loads(CASE.read_bytes())
+    changed["request"]["capacity"]["max_tokens"] = 64
+    verdict = verify_command(("r", receipt), ("q", json.dumps(changed).encode()))
+    assert verdict.code == 1
+    assert verdict.output.startswith(
+        "differs: allowance.output_reserve_tokens: the receipt states 256"
+    )
+
+
+@pytest.mark.parametrize(
+    ("receipt", "field"),
+    [(b"{}", "receipt_hash"), (b"nonsense", "file"), (b'{"receipt": {"x": 1}}', "receipt.")],
+)
+def test_a_bad_receipt_is_bad_input(receipt: bytes, field: str):
+    """Exit 2 and the path of the field."""
+    verdict = verify_command(("r.json", receipt), ("q", CASE.read_bytes()))
+    assert verdict.code == 2
+    assert verdict.complaint.startswith(f"r.json: {field}")
+    assert verdict.complaint.count("\n") == 1
+
+
+def test_bad_input_is_one_line_with_file_and_field():
+    """Exit 2, nothing on standard output."""
+    value = json.loads(CASE.read_bytes())
+    value["request"]["records"][0]["colour"] = "red"
+    answer = compile_command("case.json", json.dumps(value).encode())
+    assert (answer.code, answer.output) == (2, "")
+    assert answer.complaint == "case.json: request.records[0].colour: expected no such field.\n"
+
+
+def test_an_overflow_is_a_negative_result_with_its_numbers():
+    """Exit 1; the numbers are in the JSON too."""
+    answer = compile_command("long.json", OVERFLOW.read_bytes(), as_json=True)
+    assert answer.code == 1
+    assert json.loads(answer.output)["error"]["details"]["needed"] == 2010
+    assert "2010 tokens" in answer.complaint
+
+
+def test_committed_schemas_are_fresh():
+    """`python -m py_core schema fixtures/schema` would change no byte."""
+    folder = ROOT / "fixtures" / "schema"
+    committed = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
+    assert committed == write_schemas()
+
+
+@pytest.mark.skipif(sys.platform == "emscripten", reason="a browser tab has no processes")
+def test_the_module_runs_as_a_command(tmp_path: Path):
+    """From a shell, in any folder, with the exit codes of the contract."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "py_core", *arguments]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    made = run("compile", str(CASE), "--json")
+    assert made.returncode == 0
+    receipt = tmp_path / "receipt.json"
+    receipt.write_text(made.stdout, encoding="utf-8")
+    assert run("verify", str(receipt), str(CASE)).returncode == 0
+    missing = run("compile", str(tmp_path / "none.json"))
+    assert missing.returncode == 2
+    assert missing.stderr.count("\n") == 1
+    assert "none.json: file: " in missing.stderr

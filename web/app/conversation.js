@@ -1,0 +1,213 @@
+/**
+ * What a person can do in the conversation: send, stop, reset the context, clear the transcript.
+ * Takes the store and the worker client. A message that is refused goes back to the composer, so
+ * no text is lost. Does not touch the DOM.
+ */
+
+import { coded } from './coded_error.js';
+
+/** @typedef {import('./protocol.js').RequestEvent} RequestEvent */
+/** @typedef {import('./protocol.js').TurnResult} TurnResult */
+/** @typedef {import('./store.js').ChatMessage} ChatMessage */
+/** @typedef {import('./store.js').Store} Store */
+/** @typedef {import('./worker_client.js').WorkerClient} WorkerClient */
+/** @typedef {Extract<ChatMessage, {role: 'assistant'}>} Answer */
+
+/** @typedef {{question: number, answer: number}} TurnIds */
+
+const STOP_DEADLINE_MS = 8_000;
+
+export class Conversation {
+  #store;
+  #worker;
+
+  /**
+   * @param {Store} store
+   * @param {WorkerClient} worker
+   */
+  constructor(store, worker) {
+    this.#store = store;
+    this.#worker = worker;
+  }
+
+  /**
+   * @param {string} text
+   * @returns {boolean} whether it was sent; if not, a sentence says why
+   */
+  send(text) {
+    const obstacle = this.#findObstacle();
+    if (obstacle) {
+      this.#store.say('busy', { code: 'busy', text: obstacle });
+      return false;
+    }
+    this.#store.unsay(['chat', 'busy']);
+    const ids = this.#showTurn(text);
+    const { system, settings } = this.#store.state.draft;
+    const { id, reply } = this.#worker.request(
+      'chat.send',
+      { text, system, settings },
+      { onEvent: (event) => this.#follow(ids.answer, event) },
+    );
+    const turn = { request: id, message: ids.answer, progress: null, is_stopping: false };
+    this.#store.update({ turn: { kind: 'running', ...turn } });
+    reply.then(
+      (result) => this.#showResult(ids.answer, result),
+      (thrown) => this.#showFailure(ids, text, thrown),
+    );
+    return true;
+  }
+
+  async stop() {
+    const { turn } = this.#store.state;
+    if (turn.kind !== 'running' || turn.is_stopping) return;
+    this.#store.update({ turn: { ...turn, is_stopping: true } });
+    const { reply } = this.#worker.request('cancel', { target: turn.request });
+    const patience = setTimeout(() => this.#sayNotAnswering(), STOP_DEADLINE_MS);
+    await reply.catch(() => undefined).finally(() => clearTimeout(patience));
+  }
+
+  /** Forgets the conversation in the model; what is on the page stays readable. */
+  async resetContext() {
+    try {
+      const { turns_dropped } = await this.#worker.request('chat.reset', {}).reply;
+      this.#showReset(turns_dropped);
+    } catch (thrown) {
+      const { code, message } = coded(thrown);
+      this.#store.say('chat', { code, text: message });
+    }
+  }
+
+  /** Empties the page; what the model has in its context stays. */
+  clearTranscript() {
+    const { turn, messages } = this.#store.state;
+    const running = turn.kind === 'running' ? turn.message : null;
+    this.#store.update({ messages: messages.filter((message) => message.id === running) });
+  }
+
+  /** @returns {string | null} why nothing can be sent now, and what to do */
+  #findObstacle() {
+    const { model, turn } = this.#store.state;
+    if (turn.kind === 'running') return 'An answer is being written. Stop it, or wait for its end.';
+    if (!model.loading) return null;
+    return `${model.loading.name} is being loaded. Your text stays here; send it when the model is ready.`;
+  }
+
+  /**
+   * Puts question and empty answer on the page.
+   * @param {string} text
+   * @returns {TurnIds}
+   */
+  #showTurn(text) {
+    const { messages, model } = this.#store.state;
+    const ids = { question: this.#store.nextId(), answer: this.#store.nextId() };
+    const name = model.facts?.name ?? 'Answer';
+    this.#store.update({
+      messages: [
+        ...messages,
+        { id: ids.question, role: 'user', text, is_forgotten: false },
+        { id: ids.answer, ...emptyAnswer(name) },
+      ],
+    });
+    return ids;
+  }
+
+  /**
+   * @param {number} answer
+   * @param {RequestEvent} event
+   */
+  #follow(answer, event) {
+    const { turn } = this.#store.state;
+    if (event.event === 'plan') this.#store.update({ plan: event.data.plan });
+    else if (event.event === 'notice') this.#store.say('chat', { ...event.data, level: 'info' });
+    else if (event.event === 'token') {
+      this.#change(answer, (message) => ({ ...message, text: message.text + event.data.text }));
+    } else if (turn.kind === 'running') {
+      this.#store.update({ turn: { ...turn, progress: event.data } });
+    }
+  }
+
+  /**
+   * @param {number} answer
+   * @param {TurnResult} result
+   */
+  #showResult(answer, result) {
+    const { text } = result;
+    this.#change(answer, (message) => ({ ...message, text, is_streaming: false, result }));
+    this.#store.unsay(['busy']);
+    this.#store.update({
+      turn: { kind: 'idle' },
+      lastTurn: result,
+      kv: { used: result.kv_bytes_used, total: result.kv_bytes_total },
+    });
+  }
+
+  /**
+   * Keeps what was answered so far; a question without any answer goes back to the composer.
+   * @param {TurnIds} ids
+   * @param {string} text
+   * @param {unknown} thrown
+   */
+  #showFailure({ question, answer }, text, thrown) {
+    const { messages, returned } = this.#store.state;
+    if (messages.find((message) => message.id === answer)?.text) {
+      this.#change(answer, (partial) => ({ ...partial, is_streaming: false }));
+    } else {
+      this.#store.update({
+        messages: messages.filter(({ id }) => id !== question && id !== answer),
+        returned: { text, revision: returned.revision + 1 },
+      });
+    }
+    this.#store.update({ turn: { kind: 'idle' } });
+    this.#store.unsay(['busy']);
+    const { code, message } = coded(thrown);
+    if (code !== 'worker_lost') this.#store.say('chat', { code, text: message });
+  }
+
+  /** @param {number} turns */
+  #showReset(turns) {
+    const { messages, kv } = this.#store.state;
+    const text = `Context reset: ${turns} ${turns === 1 ? 'turn' : 'turns'} forgotten`;
+    const divider = /** @type {const} */ ({ id: this.#store.nextId(), role: 'divider', text });
+    this.#store.update({
+      messages: [...messages.map(forgotten), divider],
+      plan: null,
+      lastTurn: null,
+      kv: kv && { ...kv, used: 0 },
+    });
+  }
+
+  /** Ending the worker is the last resort, and a person's choice. */
+  #sayNotAnswering() {
+    const text = 'The engine does not answer. Restart it to go on; the transcript stays.';
+    this.#store.say('engine', { code: 'not_answering', text, action: 'restart' });
+  }
+
+  /**
+   * @param {number} id
+   * @param {(answer: Answer) => Answer} change
+   */
+  #change(id, change) {
+    const messages = this.#store.state.messages.map((message) =>
+      message.id === id && message.role === 'assistant' ? change(message) : message,
+    );
+    this.#store.update({ messages });
+  }
+}
+
+/**
+ * Marks what the model no longer has in its context.
+ * @param {ChatMessage} message
+ * @returns {ChatMessage}
+ */
+export function forgotten(message) {
+  return message.role === 'divider' ? message : { ...message, is_forgotten: true };
+}
+
+/**
+ * @param {string} name
+ * @returns {Omit<Answer, 'id'>}
+ */
+function emptyAnswer(name) {
+  const role = 'assistant';
+  return { role, name, text: '', is_forgotten: false, is_streaming: true, result: null };
+}

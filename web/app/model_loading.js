@@ -1,0 +1,150 @@
+/**
+ * What a person can do with models: load, open a file, cancel, remove.
+ * Takes the store and the worker client. Does not touch the DOM and does not know what is inside
+ * a file.
+ */
+
+import { coded } from './coded_error.js';
+
+/** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
+/** @typedef {import('./protocol.js').OpenedModel} OpenedModel */
+/** @typedef {import('./protocol.js').RequestEvent} RequestEvent */
+/** @typedef {import('./store.js').Store} Store */
+/** @typedef {import('./worker_client.js').WorkerClient} WorkerClient */
+
+export class ModelLoading {
+  #store;
+  #worker;
+
+  /**
+   * @param {Store} store
+   * @param {WorkerClient} worker
+   */
+  constructor(store, worker) {
+    this.#store = store;
+    this.#worker = worker;
+  }
+
+  /** Asks which models are kept here and which the server offers. */
+  async refreshShelf() {
+    const shelf = await this.#worker.request('store.list', {}).reply.catch(() => null);
+    if (!shelf) return; // The worker is gone, which has been said.
+    this.#store.update({ shelf: { kind: 'known', ...shelf } });
+    if (shelf.storage !== 'memory') return;
+    const text = 'This browser refuses storage; a model stays until the tab closes.';
+    this.#store.say('storage', { level: 'info', code: 'storage_refused', text });
+  }
+
+  /** @param {{sha256: string, label: string}} entry */
+  async loadModel({ sha256, label }) {
+    if (!this.#mayLoad()) return;
+    const onEvent = this.#follow;
+    await this.#load(label, this.#worker.request('store.open', { sha256 }, { onEvent }));
+  }
+
+  /** @param {File} file */
+  async openFile(file) {
+    if (!this.#mayLoad()) return;
+    const { name } = file;
+    const onEvent = this.#follow;
+    const opening = this.#worker.request('store.import', { name }, { onEvent, file });
+    const facts = await this.#load(name, opening);
+    if (facts?.checksum !== 'not verifiable') return;
+    const text = `The checksum in ${facts.name} cannot be verified. Compare its sha256 with the one its source states.`;
+    this.#store.say('model', { level: 'info', code: 'checksum_not_verifiable', text });
+  }
+
+  async cancelLoading() {
+    const { loading } = this.#store.state.model;
+    if (loading) await this.#worker.request('cancel', { target: loading.request }).reply;
+  }
+
+  /** @param {{sha256: string, label: string}} entry */
+  async removeModel({ sha256, label }) {
+    await this.#worker.request('store.remove', { sha256 }).reply;
+    const text = `${label} was removed from this browser.`;
+    this.#store.say('model', { level: 'info', code: 'model_removed', text });
+    await this.refreshShelf();
+  }
+
+  /**
+   * Opens verified bytes, hands them to Python, and keeps a chosen file that Python accepts.
+   * @param {string} name
+   * @param {{id: number, reply: Promise<OpenedModel>}} opening
+   * @returns {Promise<ModelFacts | null>} null when it failed, which has been said
+   */
+  async #load(name, opening) {
+    this.#store.unsay(['model', 'busy', 'storage']);
+    this.#showLoading(name, opening.id);
+    const onEvent = this.#follow;
+    try {
+      const opened = await opening.reply;
+      const loading = this.#worker.request(
+        'model.load',
+        { ...opened, op_set: 'auto' },
+        { onEvent },
+      );
+      this.#showLoading(opened.name, loading.id);
+      const facts = await loading.reply;
+      this.#showLoaded(facts);
+      await this.#worker.request('store.keep', { sha256: opened.sha256 }, { onEvent }).reply;
+      return facts;
+    } catch (thrown) {
+      this.#showFailure(name, thrown);
+      return null;
+    } finally {
+      this.refreshShelf();
+    }
+  }
+
+  /** @returns {boolean} whether loading may begin now; says why not */
+  #mayLoad() {
+    const { model, turn } = this.#store.state;
+    let text = '';
+    if (model.loading) {
+      text = `${model.loading.name} is being loaded. Wait for it, or cancel it first.`;
+    } else if (turn.kind === 'running') {
+      text = 'An answer is being written. Stop it first, then load the other model.';
+    }
+    if (text) this.#store.say('busy', { code: 'busy', text });
+    return text === '';
+  }
+
+  /** @param {RequestEvent} event */
+  #follow = (event) => {
+    const { model } = this.#store.state;
+    if (event.event === 'notice') this.#store.say('storage', { ...event.data, level: 'info' });
+    if (event.event !== 'progress' || !model.loading) return;
+    const loading = { ...model.loading, progress: event.data };
+    this.#store.update({ model: { ...model, loading } });
+  };
+
+  /**
+   * @param {string} name
+   * @param {number} request
+   */
+  #showLoading(name, request) {
+    const loading = { name, request, progress: null };
+    this.#store.update({ model: { ...this.#store.state.model, loading } });
+  }
+
+  /** @param {ModelFacts} facts */
+  #showLoaded(facts) {
+    this.#store.unsay(['chat', 'busy', 'engine']);
+    const kv = { used: facts.kv_bytes_used, total: facts.kv_bytes_total };
+    this.#store.update({ model: { facts, loading: null }, kv });
+  }
+
+  /**
+   * @param {string} name
+   * @param {unknown} thrown
+   */
+  #showFailure(name, thrown) {
+    const { code, message } = coded(thrown);
+    const level = code === 'cancelled' ? 'info' : 'error';
+    this.#store.unsay(['busy']);
+    this.#store.update({ model: { ...this.#store.state.model, loading: null } });
+    if (code === 'worker_lost') return; // Said once, for everything that was under way.
+    this.#store.say('model', { level, code, text: `${name}: ${message}` });
+  }
+}
