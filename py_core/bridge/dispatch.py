@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
-from typing import Literal, assert_never
+from typing import Literal
 
 from py_core.bridge.answer_chat import answer_chat_send
 from py_core.bridge.answer_load import answer_model_load, describe_model
+from py_core.bridge.answer_memory import answer_memory
 from py_core.bridge.host import Host
 from py_core.bridge.messages import (
     PROTOCOL_VERSION,
@@ -36,11 +37,15 @@ from py_core.bridge.messages import (
     RuntimeFactsAsked,
     TurnResult,
 )
+from py_core.chat.memory_keeper import MemoryKeeper
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import OP_SETS
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.transcript import Transcript
+from py_core.chat.turn_records import TENANT
 from py_core.errors import BusyError, ModelNotLoadedError
+from py_core.store.host_database import HostDatabase
+from py_core.store.ledger import Ledger
 
 Emit = Callable[[EventData], None]
 
@@ -62,6 +67,7 @@ class Dispatcher:
         self._host = host
         self._session = ModelSession()
         self._transcript = Transcript(secrets.token_hex(16))
+        self._keeper = MemoryKeeper(Ledger(HostDatabase(host)), TENANT)
         self._holder: _Holder | None = None
 
     async def answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
@@ -81,18 +87,16 @@ class Dispatcher:
             case ChatSend(payload=send):
                 with self._holding(request) as stop:
                     return await self._send(send, emit, stop)
-            case ModelFree():
+            case ModelFree() | ChatReset():
                 with self._holding(request):
-                    return self._free()
-            case ChatReset():
-                with self._holding(request):
-                    return self._reset()
+                    return self._free() if isinstance(request, ModelFree) else self._reset()
             case Cancel():
                 return self._cancel(request.payload.target)
             case RuntimeFactsAsked():
                 return self._describe_runtime()
             case _:
-                assert_never(request)
+                # The memory never waits for the model.
+                return await answer_memory(request, self._keeper, self._host.now_utc())
 
     async def _load(self, payload: ModelLoadPayload, emit: Emit, stop: StopSignal) -> ModelFacts:
         pacer = Pacer(self._host)

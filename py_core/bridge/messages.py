@@ -13,42 +13,25 @@ begins with `store.` are answered by the worker's JavaScript and never come here
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
+from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest
+from py_core.bridge.memory_values import MemoryValue
+from py_core.bridge.message_parts import (
+    LARGEST_PAGE_INTEGER,
+    AnswerEnvelope,
+    Message,
+    Nothing,
+    RequestEnvelope,
+)
 from py_core.compiler.plan import Plan
 
 PROTOCOL_VERSION = 1
-LARGEST_PAGE_INTEGER = 2**53 - 1
 LARGEST_TOP_K = 1024
 UNREADABLE_ID = 0
 """Id of the reply to a message whose own id could not be read; the page counts from 1."""
 
-RequestId = Annotated[int, Field(ge=1, le=LARGEST_PAGE_INTEGER)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-class Message(BaseModel):
-    """Frozen, strict, and closed to fields it does not know."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
-
-class RequestEnvelope(Message):
-    """What every message from the page carries."""
-
-    v: Literal[1]
-    id: RequestId
-
-
-class AnswerEnvelope(Message):
-    """What every message to the page carries: the id of its request."""
-
-    v: Literal[1] = 1
-    id: int
-
-
-class Nothing(Message):
-    """A payload without fields."""
 
 
 class GenerationSettings(Message):
@@ -129,7 +112,7 @@ class RuntimeFactsAsked(RequestEnvelope):
 
 
 PageRequest = Annotated[
-    ModelLoad | ModelFree | ChatSend | ChatReset | Cancel | RuntimeFactsAsked,
+    ModelLoad | ModelFree | ChatSend | ChatReset | Cancel | RuntimeFactsAsked | MemoryRequest,
     Field(discriminator="kind"),
 ]
 
@@ -216,7 +199,9 @@ class RuntimeFacts(Message):
     model: ModelFacts | None
 
 
-ReplyValue = ModelFacts | ModelFreed | TurnResult | ContextReset | CancelOutcome | RuntimeFacts
+ReplyValue = (
+    ModelFacts | ModelFreed | TurnResult | ContextReset | CancelOutcome | RuntimeFacts | MemoryValue
+)
 
 
 class ProgressData(Message):
@@ -304,9 +289,14 @@ class ErrorReply(AnswerEnvelope):
     error: ErrorBody
 
 
-REQUEST_KINDS = frozenset(
-    {"model.load", "model.free", "chat.send", "chat.reset", "cancel", "runtime.facts"}
-)
+REQUEST_KINDS = MEMORY_KINDS | {
+    "model.load",
+    "model.free",
+    "chat.send",
+    "chat.reset",
+    "cancel",
+    "runtime.facts",
+}
 _PAGE_REQUEST: TypeAdapter[PageRequest] = TypeAdapter(PageRequest)
 
 

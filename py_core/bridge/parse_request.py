@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from py_core.bridge.message_parts import LARGEST_PAGE_INTEGER
 from py_core.bridge.messages import (
-    LARGEST_PAGE_INTEGER,
     PROTOCOL_VERSION,
     REQUEST_KINDS,
     UNREADABLE_ID,

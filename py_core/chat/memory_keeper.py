@@ -7,6 +7,7 @@ is ever served, whatever happens in between. Does not know messages or the brows
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from py_core.memory.browse import (
     BrowseAsk,
@@ -219,4 +220,5 @@ class MemoryKeeper:
         return published
 
     def _stamp(self, now: str) -> Stamp:
-        return Stamp(self._tenant, now)
+        # One spelling of time, so that texts compare as times do.
+        return Stamp(self._tenant, datetime.fromisoformat(now).astimezone(UTC).isoformat())

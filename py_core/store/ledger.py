@@ -131,8 +131,10 @@ class Ledger:
     async def _read_changes(self, area: Area, known: dict[str, Any]) -> Sequence[Row]:
         since = self._revisions[area]
         delta = await self._database.changes_since(area, since)
-        if delta.wiped_at > since or delta.revision < since:
-            # Everything was wiped, or the store is another one than before.
+        if delta.revision < since:
+            # Revisions never go back, so the store is gone and an empty one stands in its place.
+            raise StorageLostError(reason="it was emptied from outside this page")
+        if delta.wiped_at > since:
             known.clear()
             delta = await self._database.changes_since(area, 0)
         self._revisions[area] = delta.revision

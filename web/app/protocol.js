@@ -23,6 +23,14 @@ export const PYTHON_KINDS = Object.freeze([
   'chat.reset',
   'cancel',
   'runtime.facts',
+  'memory.list',
+  'memory.show',
+  'memory.preview',
+  'memory.apply',
+  'memory.export',
+  'memory.import',
+  'memory.erase',
+  'memory.startup',
 ]);
 
 export const STORE_KINDS = Object.freeze([
@@ -246,7 +254,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'store.import': {payload: {name: string}, value: OpenedModel},
  *   'store.keep': {payload: {sha256: string}, value: {is_kept: boolean}},
  *   'store.remove': {payload: {sha256: string}, value: {was_stored: boolean}},
- * }} Calls
+ * } & import('./memory_protocol.js').MemoryCalls} Calls
  */
 
 /** @typedef {{turns_dropped: number, cached_tokens_dropped: number}} ContextReset */

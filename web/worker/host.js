@@ -5,6 +5,7 @@
  */
 
 import { databaseDelete, databaseGet, databaseList, databasePut } from './indexeddb.js';
+import { LEDGER_FUNCTIONS } from './ledger_database.js';
 import { makePause } from './pause.js';
 import { sha256 } from './sha256.js';
 
@@ -24,6 +25,7 @@ export function makeHost({ post, bytes, keepConverted, heapBytes }) {
   return Object.freeze({
     post,
     now_ms: () => performance.now(),
+    now_utc: () => new Date().toISOString(),
     pause: makePause(),
     heap_bytes: heapBytes,
     model_size: (/** @type {string} */ handle) => bytes.size(handle),
@@ -49,5 +51,6 @@ export function makeHost({ post, bytes, keepConverted, heapBytes }) {
     database_put: databasePut,
     database_delete: databaseDelete,
     database_list: databaseList,
+    ...LEDGER_FUNCTIONS,
   });
 }
