@@ -17,6 +17,7 @@ from py_core.bridge.answer_chat import answer_chat_send
 from py_core.bridge.answer_load import answer_model_load, describe_model
 from py_core.bridge.answer_memory import answer_memory
 from py_core.bridge.host import Host
+from py_core.bridge.memory_hints import find_hint
 from py_core.bridge.messages import (
     PROTOCOL_VERSION,
     Cancel,
@@ -38,6 +39,7 @@ from py_core.bridge.messages import (
     TurnResult,
 )
 from py_core.chat.memory_keeper import MemoryKeeper
+from py_core.chat.message_ids import name_message
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import OP_SETS
 from py_core.chat.pacing import Pacer, StopSignal
@@ -106,9 +108,17 @@ class Dispatcher:
 
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
         model, pacer = self._session.require_model(), Pacer(self._host)
+        await self._hint_at_memory(payload.text, emit)
         return await answer_chat_send(
             payload, model, self._transcript, pacer=pacer, emit=emit, stop=stop
         )
+
+    async def _hint_at_memory(self, text: str, emit: Emit) -> None:
+        transcript = self._transcript
+        message_id = name_message(transcript.session_key, transcript.next_number, "user")
+        hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())
+        if hint is not None:
+            emit(hint)
 
     def _free(self) -> ModelFreed:
         was_loaded = self._session.free()

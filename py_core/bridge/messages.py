@@ -233,6 +233,18 @@ class NoticeData(Message):
     text: str
 
 
+class MemoryHintData(Message):
+    """What the message means for the memory; nothing is kept before the user agrees.
+
+    The text is that to remember, the thing to forget, or why the memory cannot be reached.
+    """
+
+    command: Literal["none", "remember", "forget_last", "forget_about", "unavailable"]
+    text: str
+    message_id: str
+    pending: tuple[str, ...] = ()
+
+
 class ProgressEvent(AnswerEnvelope):
     """A step under way."""
 
@@ -261,10 +273,18 @@ class NoticeEvent(AnswerEnvelope):
     data: NoticeData
 
 
+class MemoryEvent(AnswerEnvelope):
+    """A hint to the memory."""
+
+    event: Literal["memory"] = "memory"
+    data: MemoryHintData
+
+
 WorkerEvent = Annotated[
-    ProgressEvent | PlanEvent | TokenEvent | NoticeEvent, Field(discriminator="event")
+    ProgressEvent | PlanEvent | TokenEvent | NoticeEvent | MemoryEvent,
+    Field(discriminator="event"),
 ]
-EventData = ProgressData | PlanData | TokenData | NoticeData
+EventData = ProgressData | PlanData | TokenData | NoticeData | MemoryHintData
 
 
 class ErrorBody(Message):

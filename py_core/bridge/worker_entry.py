@@ -17,6 +17,8 @@ from py_core.bridge.messages import (
     ErrorBody,
     ErrorReply,
     EventData,
+    MemoryEvent,
+    MemoryHintData,
     NoticeData,
     NoticeEvent,
     OkReply,
@@ -91,6 +93,8 @@ def _wrap_event(request_id: int, data: EventData) -> WorkerEvent:
             return TokenEvent(id=request_id, data=data)
         case NoticeData():
             return NoticeEvent(id=request_id, data=data)
+        case MemoryHintData():
+            return MemoryEvent(id=request_id, data=data)
 
 
 def _describe_error(request_id: int, error: Exception) -> ErrorReply:

@@ -6,12 +6,14 @@
 import { CodedError } from './coded_error.js';
 import { Conversation } from './conversation.js';
 import { part } from './dom.js';
+import { MemoryBook } from './memory_book.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { composerView } from './views/composer.js';
 import { factsView } from './views/facts.js';
+import { lostView, memoryView } from './views/memory.js';
 import { modelsView } from './views/models.js';
 import { noticesView } from './views/notices.js';
 import { planView } from './views/plan.js';
@@ -63,18 +65,25 @@ function start() {
   });
   const worker = new WorkerClient(makeWorker, listener);
   const models = new ModelLoading(store, worker);
-  const chat = new Conversation(store, worker);
+  const book = new MemoryBook(store, worker);
+  const chat = new Conversation(store, worker, (hint) => book.takeHint(hint));
   const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));
 
   statusView(document.body, store);
   welcomeView(view('welcome'), store);
   modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
-  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement));
+  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), (text) => {
+    book.open();
+    book.proposeToRemember(text);
+  });
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
   noticesView(view('notices'), store, { restart, reload: () => location.reload() });
   settingsView(view('settings'), store);
   factsView(view('facts'), store);
   planView(view('plan'), store);
+  const opener = part(document, 'memory-open', HTMLButtonElement);
+  memoryView(/** @type {HTMLDialogElement} */ (view('memory')), opener, store, book);
+  lostView(/** @type {HTMLDialogElement} */ (view('memory-lost')), store);
   bindPanel();
   models.refreshShelf();
   afterUnpacking(store, () => keepForOffline(store));

@@ -112,6 +112,15 @@
 
 /** @typedef {{files: readonly StartupFile[], is_complete: boolean}} StartupState */
 
+/**
+ * What a message means for the memory, told before its answer.
+ * @typedef {object} MemoryHint
+ * @property {'none' | 'remember' | 'forget_last' | 'forget_about' | 'unavailable'} command
+ * @property {string} text
+ * @property {string} message_id
+ * @property {readonly string[]} pending
+ */
+
 /** @typedef {Record<string, never>} Nothing */
 
 /**

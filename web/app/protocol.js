@@ -41,7 +41,7 @@ export const STORE_KINDS = Object.freeze([
   'store.remove',
 ]);
 
-export const PYTHON_EVENTS = Object.freeze(['progress', 'plan', 'token', 'notice']);
+export const PYTHON_EVENTS = Object.freeze(['progress', 'plan', 'token', 'notice', 'memory']);
 
 export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress', 'notice']);
 
@@ -271,7 +271,8 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @typedef {{event: 'progress', data: ProgressData}
  *   | {event: 'plan', data: {plan: Plan}}
  *   | {event: 'token', data: {text: string, ids: readonly number[]}}
- *   | {event: 'notice', data: {code: string, text: string}}} RequestEvent
+ *   | {event: 'notice', data: {code: string, text: string}}
+ *   | {event: 'memory', data: import('./memory_protocol.js').MemoryHint}} RequestEvent
  */
 
 /**

@@ -35,8 +35,21 @@
  */
 
 /**
+ * @typedef {object} MemoryState
+ * @property {boolean} is_open
+ * @property {import('./memory_protocol.js').MemoryListAsk} ask
+ * @property {import('./memory_protocol.js').MemoryPage | null} page
+ * @property {import('./memory_protocol.js').MemoryDetail | null} detail
+ * @property {{change: import('./memory_protocol.js').MemoryChange, report: import('./memory_protocol.js').ChangeReport} | null} proposal
+ * @property {import('./memory_protocol.js').ChangeReport | null} last
+ * @property {import('./memory_protocol.js').ImportReport | null} imported
+ * @property {import('./memory_protocol.js').StartupState | null} startup
+ * @property {{code: string, text: string} | null} problem
+ */
+
+/**
  * What a sentence is about; a newer one about the same thing takes its place.
- * @typedef {'engine' | 'model' | 'chat' | 'busy' | 'storage' | 'version'} Topic
+ * @typedef {'engine' | 'model' | 'chat' | 'busy' | 'storage' | 'version' | 'memory'} Topic
  */
 
 /**
@@ -65,6 +78,7 @@
  * @property {import('./protocol.js').Plan | null} plan
  * @property {TurnResult | null} lastTurn
  * @property {{used: number, total: number} | null} kv
+ * @property {MemoryState} memory
  * @property {readonly Notice[]} notices
  * @property {{text: string, system: string, settings: import('./protocol.js').GenerationSettings}} draft
  * @property {{text: string, revision: number}} returned text given back to the composer
@@ -82,6 +96,17 @@ export function initialState() {
     plan: null,
     lastTurn: null,
     kv: null,
+    memory: {
+      is_open: false,
+      ask: { search: '', filters: {}, offset: 0, limit: 50 },
+      page: null,
+      detail: null,
+      proposal: null,
+      last: null,
+      imported: null,
+      startup: null,
+      problem: null,
+    },
     notices: [],
     draft: {
       text: '',

@@ -19,10 +19,16 @@ const ENDINGS = Object.freeze({
  * @param {HTMLElement} root
  * @param {Store} store
  * @param {HTMLElement} scroller the element that scrolls around it
+ * @param {(text: string) => void} remember proposes to keep the text of a message
  */
-export function transcriptView(root, store, scroller) {
+export function transcriptView(root, store, scroller, remember) {
   /** @type {Map<number, {element: HTMLElement, drawn: ChatMessage}>} */
   const shown = new Map();
+  root.addEventListener('click', ({ target }) => {
+    if (!(target instanceof HTMLButtonElement) || target.dataset.part !== 'remember') return;
+    const message = target.closest('[data-part="message"]');
+    if (message) remember(part(message, 'text', HTMLElement).textContent ?? '');
+  });
   store.watch(['messages'], ({ messages }) => {
     const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
     const has_new = messages.some((message) => !shown.has(message.id));
