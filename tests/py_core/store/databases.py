@@ -3,6 +3,8 @@
 import asyncio
 import json
 from collections.abc import Coroutine
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,11 +12,12 @@ from py_core.errors import StorageFullError
 from py_core.store.host_database import HostDatabase
 from py_core.store.in_memory import MemoryDatabase
 from py_core.store.ports import Area, Committed, Database, Erase, Put
-from py_core.store.sqlite import SqliteDatabase
 
 Result = TypeVar("Result")
 
-KINDS = ("memory", "sqlite", "host")
+# The browser's Python comes without SQLite.
+HAS_SQLITE = find_spec("sqlite3") is not None
+KINDS = ("memory", "sqlite", "host") if HAS_SQLITE else ("memory", "host")
 
 
 def run(waiting: Coroutine[Any, Any, Result]) -> Result:
@@ -28,9 +31,14 @@ def open_database(kind: str, folder: Path) -> Database:
         case "memory":
             return MemoryDatabase()
         case "sqlite":
-            return SqliteDatabase(folder / "ledger.sqlite")
+            return open_sqlite(folder / "ledger.sqlite")
         case _:
             return HostDatabase(FakeDatabaseHost())
+
+
+def open_sqlite(path: Path) -> Any:
+    """Open a file; the module is imported only where it can be."""
+    return import_module("py_core.store.sqlite").SqliteDatabase(path)
 
 
 class FakeDatabaseHost:

@@ -1,14 +1,25 @@
 """The contract of the storage port, held by every implementation alike."""
 
 import asyncio
+import json
 
 import pytest
 
 from py_core.errors import StorageFullError, StorageLostError
 from py_core.store.host_database import HostDatabase
 from py_core.store.ports import Area, Committed, Erase, Put, Row, Stale
-from py_core.store.sqlite import SqliteDatabase
-from tests.py_core.store.databases import KINDS, FakeDatabaseHost, open_database, run
+from tests.py_core.store.databases import (
+    HAS_SQLITE,
+    KINDS,
+    FakeDatabaseHost,
+    open_database,
+    open_sqlite,
+    run,
+)
+from tests.source_tree import ROOT
+
+needs_sqlite = pytest.mark.skipif(not HAS_SQLITE, reason="the browser's Python has no SQLite")
+OPERATIONS = json.loads((ROOT / "fixtures/memory/store_operations.json").read_text("utf-8"))
 
 
 @pytest.fixture(params=KINDS)
@@ -91,10 +102,35 @@ def test_of_simultaneous_commits_on_one_revision_one_wins(database):
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Committed"] + ["Stale"] * 4
 
 
+def test_recorded_operations_give_their_recorded_answers(database):
+    """The same list is replayed on the browser's own database."""
+    for step in OPERATIONS:
+        match step["do"]:
+            case "commit":
+                changes = [
+                    Erase(Area(area), key) if text is None else Put(Area(area), key, text)
+                    for area, key, text in step["changes"]
+                ]
+                outcome = run(database.commit(step["base"], changes))
+                is_committed = isinstance(outcome, Committed)
+                answer = {"revision": outcome.revision, "is_committed": is_committed}
+            case "changes":
+                delta = run(database.changes_since(Area(step["area"]), step["since"]))
+                rows = [[row.key, row.revision, row.text] for row in delta.rows]
+                answer = {"revision": delta.revision, "wiped_at": delta.wiped_at, "rows": rows}
+            case "read":
+                texts = run(database.read(Area(step["area"]), step["keys"]))
+                answer = {"texts": [[key, texts[key]] for key in step["keys"] if key in texts]}
+            case _:
+                answer = {"revision": run(database.wipe()).revision}
+        assert answer == step["answer"]
+
+
+@needs_sqlite
 def test_a_sqlite_file_keeps_commits_and_no_erased_text(tmp_path):
     """The raw bytes of the file hold what was committed and nothing that was erased."""
     path = tmp_path / "ledger.sqlite"
-    first = SqliteDatabase(path)
+    first = open_sqlite(path)
     text = "the quick brown fox " * 500
     run(first.commit(0, [Put(Area.RECORDS, "a", text), Put(Area.RECORDS, "b", "lazy dog")]))
     assert b"quick brown" in path.read_bytes()
@@ -104,13 +140,14 @@ def test_a_sqlite_file_keeps_commits_and_no_erased_text(tmp_path):
     assert b"quick brown" not in kept
     assert b"lazy dog" in kept
     first.close()
-    assert run(SqliteDatabase(path).changes_since(Area.RECORDS, 0)).revision == 2
+    assert run(open_sqlite(path).changes_since(Area.RECORDS, 0)).revision == 2
 
 
+@needs_sqlite
 def test_two_connections_to_one_file_see_each_other(tmp_path):
     """Two processes on one file are like two tabs."""
     path = tmp_path / "ledger.sqlite"
-    first, second = SqliteDatabase(path), SqliteDatabase(path)
+    first, second = open_sqlite(path), open_sqlite(path)
     run(first.commit(0, [Put(Area.HEADS, "a", "1")]))
 
     assert run(second.commit(0, [Put(Area.HEADS, "a", "2")])) == Stale(1)
@@ -118,9 +155,10 @@ def test_two_connections_to_one_file_see_each_other(tmp_path):
     assert run(first.read(Area.HEADS, ["a"])) == {"a": "2"}
 
 
+@needs_sqlite
 def test_a_full_disk_writes_nothing(tmp_path):
     """Storage that fills up in the middle of a write leaves the state before it."""
-    database = SqliteDatabase(tmp_path / "ledger.sqlite")
+    database = open_sqlite(tmp_path / "ledger.sqlite")
     run(database.commit(0, [Put(Area.RECORDS, "a", "small")]))
     pages = database._connection.execute("PRAGMA page_count").fetchone()[0]
     database._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
@@ -132,24 +170,26 @@ def test_a_full_disk_writes_nothing(tmp_path):
     assert run(database.changes_since(Area.RECORDS, 0)).revision == 1
 
 
+@needs_sqlite
 def test_a_file_that_is_no_database_is_refused_without_its_text(tmp_path):
     """The error names SQLite's own code."""
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(b"no database at all, but long enough to look at" * 100)
 
     with pytest.raises(StorageLostError) as refusal:
-        SqliteDatabase(path)
+        open_sqlite(path)
     assert refusal.value.reason == "SQLITE_NOTADB"
 
 
+@needs_sqlite
 def test_a_newer_file_is_refused(tmp_path):
     """An older program must not write into what it does not know."""
-    database = SqliteDatabase(tmp_path / "ledger.sqlite")
+    database = open_sqlite(tmp_path / "ledger.sqlite")
     database._connection.execute("PRAGMA user_version = 99")
     database.close()
 
     with pytest.raises(StorageLostError, match="newer"):
-        SqliteDatabase(tmp_path / "ledger.sqlite")
+        open_sqlite(tmp_path / "ledger.sqlite")
 
 
 @pytest.mark.parametrize(
