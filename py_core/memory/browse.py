@@ -7,9 +7,11 @@ text; the whole record is opened on demand. Does not know the page.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from typing import Literal
 
-from py_core.store.heads import Head, Standing
+from py_core.store.head_table import HeadTable, as_table
+from py_core.store.heads import FACETS, Head, Standing
 from py_core.unicode_text import fold_case
 
 LARGEST_PAGE = 500
@@ -82,11 +84,15 @@ class History:
 
 def find_tier(head: Head) -> int | None:
     """Give the tier that a record has outside any turn; None for one that is in no tier."""
-    if head.standing is not Standing.ACTIVE:
+    return _find_tier(head.standing.value, head.kind, head.review_status)
+
+
+def _find_tier(standing: str, kind: str, review: str) -> int | None:
+    if standing != Standing.ACTIVE.value:
         return None
-    if head.kind == "ShortTermSummary":
-        return 8 if head.review_status == "promoted" else 9
-    return _TIER_OF_KIND.get(head.kind)
+    if kind == "ShortTermSummary":
+        return 8 if review == "promoted" else 9
+    return _TIER_OF_KIND.get(kind)
 
 
 def browse(heads: Mapping[str, Head], ask: BrowseAsk) -> BrowsePage:
@@ -95,13 +101,16 @@ def browse(heads: Mapping[str, Head], ask: BrowseAsk) -> BrowsePage:
     The counts of a group follow the search and all filters but its own, so that a person sees what
     another choice would show.
     """
-    words = fold_case(ask.search).split()
-    found = [head for head in heads.values() if _holds(head, words)]
-    groups = {name: _count(found, name, ask.filters) for name in GROUPS}
-    passing = [head for head in found if _passes(head, ask.filters)]
-    passing.sort(key=lambda head: (-head.sequence, head.record_id))
-    shown = passing[ask.offset : ask.offset + min(ask.limit, LARGEST_PAGE)]
-    return BrowsePage(tuple(map(show_row, shown)), len(passing), groups)
+    found = _search(as_table(heads), fold_case(ask.search).split())
+    facets = Counter(FACETS(head.row) for head in found)
+    named = {facet: _name_groups(facet) for facet in facets}
+    groups = {name: _count(facets, named, name, ask.filters) for name in GROUPS}
+    chosen = {facet for facet in facets if _passes(named[facet], ask.filters)}
+    passing = found if len(chosen) == len(facets) else _choose(found, chosen)
+    end = ask.offset + min(ask.limit, LARGEST_PAGE)
+    newest = nsmallest(end, passing, key=lambda head: (-head.sequence, head.record_id))
+    rows = tuple(map(show_row, newest[ask.offset :]))
+    return BrowsePage(rows, len(passing), groups)
 
 
 def show_row(head: Head) -> BrowseRow:
@@ -143,42 +152,53 @@ def find_raw_sources(heads: Mapping[str, Head], record_id: str) -> tuple[str, ..
     return tuple(sorted(raw))
 
 
-def _holds(head: Head, words: list[str]) -> bool:
+_Facet = tuple[str, str, str, str, str, str]
+_Named = Mapping[GroupName, str]
+
+
+def _search(table: HeadTable, words: list[str]) -> list[Head]:
     if not words:
-        return True
-    text = f"{head.folded_text}\n{fold_case(head.subject)}"
-    return all(word in text for word in words)
+        return list(table.values())
+    first, *others = words
+    return [
+        table[key]
+        for key, text in table.fold_texts().items()
+        if first in text and all(word in text for word in others)
+    ]
 
 
-def _passes(head: Head, filters: Mapping[GroupName, str], but: GroupName | None = None) -> bool:
+def _choose(found: list[Head], chosen: set[_Facet]) -> list[Head]:
+    return [head for head in found if FACETS(head.row) in chosen]
+
+
+def _name_groups(facet: _Facet) -> _Named:
+    """Name the group that a facet falls into, for every sort of group."""
+    standing, kind, subject, scope, source, review = facet
+    tier = _find_tier(standing, kind, review)
+    return {
+        "standing": standing,
+        "kind": kind,
+        "subject": subject,
+        "scope": scope,
+        "source": source,
+        "tier": "none" if tier is None else str(tier),
+    }
+
+
+def _passes(named: _Named, filters: _Named, but: GroupName | None = None) -> bool:
     return all(
-        name == but or not wanted or _value_of(head, name) == wanted
-        for name, wanted in filters.items()
+        name == but or not wanted or named[name] == wanted for name, wanted in filters.items()
     )
 
 
 def _count(
-    found: Iterable[Head], name: GroupName, filters: Mapping[GroupName, str]
+    facets: Counter[_Facet], named: Mapping[_Facet, _Named], name: GroupName, filters: _Named
 ) -> dict[str, int]:
-    others = {key: value for key, value in filters.items() if value and key != name}
-    counts = Counter(_value_of(head, name) for head in found if not others or _passes(head, others))
+    counts = Counter[str]()
+    for facet, count in facets.items():
+        if _passes(named[facet], filters, but=name):
+            counts[named[facet][name]] += count
     return dict(sorted(counts.items()))
-
-
-def _value_of(head: Head, name: GroupName) -> str:
-    match name:
-        case "standing":
-            return head.standing.value
-        case "subject":
-            return head.subject
-        case "scope":
-            return head.scope
-        case "tier":
-            return str(find_tier(head) or "none")
-        case "source":
-            return head.source
-        case "kind":
-            return head.kind
 
 
 def _list_edges(head: Head) -> Iterable[HistoryEdge]:

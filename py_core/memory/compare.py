@@ -13,15 +13,22 @@ def compare(record: Record, snapshot: Snapshot) -> tuple[tuple[str, ...], tuple[
     """Give contradicting ids and repeating ids, sorted."""
     claims = {(fact.slot, fact.value) for fact in record.facts if not fact.is_list}
     slots = {slot for slot, _ in claims}
-    contradicts, repeats = [], []
-    for head in snapshot.heads.values():
-        if not _is_comparable(head, record):
-            continue
-        if head.normalization_hash == record.normalization_hash:
-            repeats.append(head.record_id)
-        elif any(slot in slots and (slot, value) not in claims for slot, value in head.claims):
-            contradicts.append(head.record_id)
-    return tuple(sorted(contradicts)), tuple(sorted(repeats))
+    repeats = [
+        head.record_id
+        for head in snapshot.heads.with_text(record.normalization_hash or "")
+        if _is_comparable(head, record)
+    ]
+    contradicts = {
+        head.record_id
+        for slot in slots
+        for head in snapshot.heads.with_slot(slot)
+        if _is_comparable(head, record) and _disagrees(head, claims, slots)
+    }
+    return tuple(sorted(contradicts.difference(repeats))), tuple(sorted(repeats))
+
+
+def _disagrees(head: Head, claims: set[tuple[str, str]], slots: set[str]) -> bool:
+    return any(slot in slots and (slot, value) not in claims for slot, value in head.claims)
 
 
 def _is_comparable(head: Head, record: Record) -> bool:

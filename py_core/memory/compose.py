@@ -122,6 +122,4 @@ def write_retention(keep: Keep) -> dict[str, str | None]:
 
 def list_deleted_identities(snapshot: Snapshot) -> frozenset[str]:
     """Give the content identities of everything that was ever deleted."""
-    return frozenset(
-        head.content_identity for head in snapshot.heads.values() if head.kind == "Tombstone"
-    )
+    return frozenset(head.content_identity for head in snapshot.heads.of_kind("Tombstone"))

@@ -139,7 +139,7 @@ def _find_fate(line: ImportedLine, snapshot: Snapshot, stamp: Stamp, gone: froze
 
 
 def _list_deleted(snapshot: Snapshot) -> tuple[frozenset[str], frozenset[str]]:
-    tombstones = [head for head in snapshot.heads.values() if head.kind == "Tombstone"]
+    tombstones = list(snapshot.heads.of_kind("Tombstone"))
     ids = frozenset(key for head in tombstones for key in head.supersedes)
     return ids, frozenset(head.content_identity for head in tombstones)
 

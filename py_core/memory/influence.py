@@ -4,7 +4,7 @@ Takes the heads of the ledger and the records that change or go, gives everythin
 them, and everything that might have been. Three ways of spreading, in falling certainty:
 
     declared    `derived_from` leads to it
-    echoed      it says the same, or repeats the whole text
+    echoed      it says the same, or, written by a program, repeats the whole text
     undeclared  it is a made record of a writer that does not declare all its sources, written
                 later or in the same commit: the withdrawn text could have shaped it
 
@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from py_core.store.heads import Head, Standing
+from py_core.store.head_table import HeadTable, as_table
+from py_core.store.heads import TEXT_PLACE, Head, Standing
 
 Spread = Literal["declared", "echoed", "undeclared"]
 
@@ -55,21 +56,15 @@ class Root:
 
 def find_cone(heads: Mapping[str, Head], roots: Iterable[Root]) -> dict[str, Spread]:
     """Give each record that a root has reached, and how; the roots are not in it."""
-    origins = tuple(roots)
+    origins, table = tuple(roots), as_table(heads)
     root_ids = {root.record_id for root in origins}
-    within = {root.tenant for root in origins}
-    own = [head for head in heads.values() if head.tenant in within and _can_be_shaped(head)]
-    children: dict[str, list[str]] = {}
-    for head in own:
-        for source in head.derived_from:
-            children.setdefault(source, []).append(head.record_id)
     found: dict[str, Spread] = {}
-    _follow(root_ids, children, found, root_ids)
-    for head in own:
-        spread = _find_hidden_spread(head, origins)
-        if spread and head.record_id not in found and head.record_id not in root_ids:
-            found[head.record_id] = spread
-    _follow(set(found), children, found, root_ids)
+    _follow(root_ids, table, found, origins)
+    for root in origins:
+        for head, spread in _find_hidden(table, root):
+            if head.record_id not in root_ids:
+                found.setdefault(head.record_id, spread)
+    _follow(set(found), table, found, origins)
     return {key: found[key] for key in sorted(found)}
 
 
@@ -80,33 +75,39 @@ def is_undeclared(head: Head) -> bool:
     return not head.derived_from or not head.source.startswith(COMPLETE_WRITERS)
 
 
-def _can_be_shaped(head: Head) -> bool:
-    return head.kind in MADE_KINDS and head.standing is not Standing.REJECTED
+def _can_be_shaped(head: Head, tenant: str) -> bool:
+    is_made = head.kind in MADE_KINDS and head.tenant == tenant
+    return is_made and head.standing is not Standing.REJECTED
 
 
 def _follow(
-    begin: Iterable[str],
-    children: Mapping[str, list[str]],
-    found: dict[str, Spread],
-    root_ids: set[str],
+    begin: Iterable[str], table: HeadTable, found: dict[str, Spread], roots: tuple[Root, ...]
 ) -> None:
     """Add all that is reached over declared edges; circles end where they were."""
+    root_ids, tenants = {root.record_id for root in roots}, {root.tenant for root in roots}
     queue = sorted(begin)
     while queue:
-        for child in children.get(queue.pop(), ()):
-            if child not in found and child not in root_ids:
-                found[child] = "declared"
-                queue.append(child)
+        for head in table.made_of(queue.pop()):
+            key = head.record_id
+            is_new = key not in found and key not in root_ids
+            if is_new and any(_can_be_shaped(head, tenant) for tenant in tenants):
+                found[key] = "declared"
+                queue.append(key)
 
 
-def _find_hidden_spread(head: Head, roots: tuple[Root, ...]) -> Spread | None:
-    for root in roots:
-        if root.tenant != head.tenant:
+def _find_hidden(table: HeadTable, root: Root) -> Iterable[tuple[Head, Spread]]:
+    """Give what declares no edge from the root: repetitions, quotes, and what hides its sources."""
+    for head in table.with_text(root.normalization_hash) if root.normalization_hash else ():
+        if _can_be_shaped(head, root.tenant):
+            yield (head, "echoed")
+    for head in table.not_written_by(USER_SOURCE):
+        if not _can_be_shaped(head, root.tenant):
             continue
         if is_undeclared(head) and head.sequence >= root.since:
-            return "undeclared"
-        if root.normalization_hash and root.normalization_hash == head.normalization_hash:
-            return "echoed"
-        if len(root.text) >= SHORTEST_ECHO_CHARS and root.text in head.text:
-            return "echoed"
-    return None
+            yield (head, "undeclared")
+        elif _is_quote(head, root):
+            yield (head, "echoed")
+
+
+def _is_quote(head: Head, root: Root) -> bool:
+    return len(root.text) >= SHORTEST_ECHO_CHARS and root.text in head.row[TEXT_PLACE]

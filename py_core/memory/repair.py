@@ -19,7 +19,7 @@ from py_core.records.kinds import Record
 from py_core.store.edits import Edit, Entry, Restand, Snapshot
 from py_core.store.heads import Head, Standing
 
-COST_WEIGHT_PPM = 150_000
+COST_WEIGHT_PPM = 170_000
 """How much of a value one unit of cost takes away."""
 
 PPM = 1_000_000
@@ -104,16 +104,18 @@ def plan_repair(
     cone = {key: spread for key, spread in cone.items() if key not in replacements.values()}
     old = tuple(key for key in cone if heads[key].standing is Standing.SUPERSEDED)
     cone = {key: spread for key, spread in cone.items() if key not in set(old)}
-    active = {key for key, head in heads.items() if head.is_active}
     gone = {root.record_id for root in origins} | cone.keys()
-    serving = frozenset((active - gone) | set(replacements.values()))
+    new_ids = frozenset(replacements.values())
+
+    def is_serving(key: str) -> bool:
+        return key in new_ids or (key in heads and key not in gone and heads[key].is_active)
 
     def appraise(key: str) -> Affected:
         sources = dict.fromkeys(
             _find_newest(source, heads, replacements) for source in heads[key].derived_from
         )
         needs = tuple(source for source in sources if source in cone)
-        support = tuple(source for source in sources if source in serving)
+        support = tuple(filter(is_serving, sources))
         return _appraise(heads[key], cone[key], support, needs, shop)
 
     return RepairPlan(origins, _decide({key: appraise(key) for key in cone}), old)

@@ -6,6 +6,7 @@ A clock that jumps back keeps records longer, never shorter than agreed. Does no
 
 from collections.abc import Mapping
 
+from py_core.store.head_table import as_table
 from py_core.store.heads import Head
 
 
@@ -18,7 +19,11 @@ def find_ended(heads: Mapping[str, Head], now: str, *, is_new_session: bool) -> 
         is_new_session: whether what was kept for a session belongs to an earlier one.
     """
     return tuple(
-        sorted(head.record_id for head in heads.values() if _has_ended(head, now, is_new_session))
+        sorted(
+            head.record_id
+            for head in as_table(heads).with_retention()
+            if _has_ended(head, now, is_new_session)
+        )
     )
 
 

@@ -6,21 +6,23 @@ foreign file may bring one, ends where it began. Does not know which version cou
 
 from collections.abc import Iterable, Mapping
 
+from py_core.store.head_table import as_table
 from py_core.store.heads import Head, Standing
 
 
 def find_versions(heads: Mapping[str, Head], head: Head) -> tuple[str, ...]:
     """Give the ids of all versions that are still there, sorted; the record's own among them."""
-    newer: dict[str, list[str]] = {}
-    for other in heads.values():
-        if other.kind != "Tombstone":
-            for older_id in other.supersedes:
-                newer.setdefault(older_id, []).append(other.record_id)
+    table = as_table(heads)
     found, waiting = {head.record_id}, [head.record_id]
     while waiting:
         current = heads[waiting.pop()]
         replaced_by = current.withdrawn_by if current.standing is Standing.SUPERSEDED else ()
-        for near in (*current.supersedes, *newer.get(current.record_id, ()), *replaced_by):
+        newer = [
+            other.record_id
+            for other in table.newer_than(current.record_id)
+            if other.kind != "Tombstone"
+        ]
+        for near in (*current.supersedes, *newer, *replaced_by):
             if near in heads and near not in found:
                 found.add(near)
                 waiting.append(near)

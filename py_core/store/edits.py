@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from py_core.records.kinds import Record
 from py_core.records.record_text import write_record
+from py_core.store.head_table import HeadTable
 from py_core.store.heads import Head, Standing, make_head, write_head
 from py_core.store.ports import Area, Change, Erase, Put
 
@@ -25,7 +26,7 @@ class Snapshot:
     """
 
     revision: int
-    heads: Mapping[str, Head]
+    heads: HeadTable
     records: Mapping[str, Record]
     choices: Mapping[str, str]
 

@@ -6,11 +6,11 @@ Does not know who may change what.
 """
 
 import json
-from dataclasses import astuple, dataclass, replace
-from enum import StrEnum
+from enum import IntEnum, StrEnum
+from operator import itemgetter
+from typing import Any
 
 from py_core.records.kinds import Record, Retraction, ShortTermSummary, SupersessionLink
-from py_core.unicode_text import fold_case
 
 LONGEST_HEAD_TEXT_CHARS = 2_000
 
@@ -36,114 +36,272 @@ Claim = tuple[str, str]
 """A slot and its value."""
 
 
-@dataclass(frozen=True, slots=True)
+class _Place(IntEnum):
+    """Where a value stands in the row of a head."""
+
+    RECORD_ID = 0
+    KIND = 1
+    STANDING = 2
+    SEQUENCE = 3
+    TENANT = 4
+    SUBJECT = 5
+    SCOPE = 6
+    SOURCE = 7
+    REVIEW_STATUS = 8
+    NORMALIZATION_HASH = 9
+    CONTENT_IDENTITY = 10
+    TEXT_CHARS = 11
+    TEXT = 12
+    LINKS = 13
+    CLAIMS = 14
+    REST = 15
+
+
+FACETS = itemgetter(
+    _Place.STANDING, _Place.KIND, _Place.SUBJECT, _Place.SCOPE, _Place.SOURCE, _Place.REVIEW_STATUS
+)  # fmt: skip
+"""Gives standing, kind, subject, scope, source and review status of a row."""
+
+_LINK_NAMES = ("derived_from", "supersedes", "targets", "withdrawn_by")
+_REST_NAMES = (
+    "scope_id", "sensitivity", "observed_at", "recorded_at", "confidence_ppm", "retention_rule",
+    "keep_until", "made_by",
+)  # fmt: skip
+
+TEXT_PLACE = int(_Place.TEXT)
+
+HeadRow = list[Any]
+
+
 class Head:
-    """One record in short.
+    """One record in short; what is seldom looked at stays JSON until somebody does."""
 
-    Attributes:
-        sequence: the revision at which it was first written. It orders records by writing, also
-            when a clock jumps back.
-        claims: slots that can contradict each other; lists are left out.
-        made_by: who made it, for records that are made of others.
-        targets: the records that a link or a retraction speaks of.
-        withdrawn_by: the records whose change withdrew it.
-        text: the plain text, cut.
-    """
+    __slots__ = ("_claims", "_links", "_rest", "row")
 
-    record_id: str
-    kind: str
-    standing: Standing
-    sequence: int
-    tenant: str
-    subject: str
-    scope: str
-    scope_id: str
-    source: str
-    sensitivity: str
-    observed_at: str
-    recorded_at: str
-    confidence_ppm: int
-    review_status: str
-    retention_rule: str
-    keep_until: str
-    derived_from: tuple[str, ...]
-    supersedes: tuple[str, ...]
-    targets: tuple[str, ...]
-    withdrawn_by: tuple[str, ...]
-    claims: tuple[Claim, ...]
-    content_identity: str
-    normalization_hash: str
-    made_by: str
-    text_chars: int
-    text: str
+    def __init__(self, row: HeadRow) -> None:
+        """Stand on a row, which is never changed."""
+        self.row = row
+        self._links: tuple[tuple[str, ...], ...] | None = None
+        self._claims: tuple[Claim, ...] | None = None
+        self._rest: list[Any] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Head) and self.row == other.row
+
+    def __hash__(self) -> int:
+        return hash(self.record_id)
 
     @property
-    def folded_text(self) -> str:
-        """The text as it is searched."""
-        return fold_case(self.text)
+    def record_id(self) -> str:
+        """The id of the record."""
+        return str(self.row[_ID])
+
+    @property
+    def kind(self) -> str:
+        """The kind of the record."""
+        return str(self.row[_KIND])
+
+    @property
+    def standing(self) -> Standing:
+        """Where it stands in the ledger."""
+        return Standing(self.row[_STANDING])
 
     @property
     def is_active(self) -> bool:
         """Whether it may reach a compiler."""
-        return self.standing is Standing.ACTIVE
+        return bool(self.row[_STANDING] == _ACTIVE)
+
+    @property
+    def sequence(self) -> int:
+        """The revision at which it was first written.
+
+        It orders records by writing, also when a clock jumps back.
+        """
+        return int(self.row[_SEQUENCE])
+
+    @property
+    def tenant(self) -> str:
+        """Whose it is."""
+        return str(self.row[_Place.TENANT])
+
+    @property
+    def subject(self) -> str:
+        """What it is about."""
+        return str(self.row[_Place.SUBJECT])
+
+    @property
+    def scope(self) -> str:
+        """How wide it holds."""
+        return str(self.row[_Place.SCOPE])
+
+    @property
+    def source(self) -> str:
+        """Who says it."""
+        return str(self.row[_Place.SOURCE])
+
+    @property
+    def review_status(self) -> str:
+        """What a person has decided about it."""
+        return str(self.row[_Place.REVIEW_STATUS])
+
+    @property
+    def normalization_hash(self) -> str:
+        """The hash of its plain text."""
+        return str(self.row[_Place.NORMALIZATION_HASH])
+
+    @property
+    def content_identity(self) -> str:
+        """The hash of its payload; that of the deleted record for a tombstone."""
+        return str(self.row[_Place.CONTENT_IDENTITY])
+
+    @property
+    def text_chars(self) -> int:
+        """The length of its plain text."""
+        return int(self.row[_Place.TEXT_CHARS])
+
+    @property
+    def text(self) -> str:
+        """The plain text, cut."""
+        return str(self.row[_Place.TEXT])
+
+    @property
+    def derived_from(self) -> tuple[str, ...]:
+        """The records it was made of."""
+        return self._read_links()[0]
+
+    @property
+    def supersedes(self) -> tuple[str, ...]:
+        """The records it stands in the place of."""
+        return self._read_links()[1]
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The records that a link or a retraction speaks of."""
+        return self._read_links()[2]
+
+    @property
+    def withdrawn_by(self) -> tuple[str, ...]:
+        """The records whose change withdrew it, or that replaced it."""
+        return self._read_links()[3]
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Slots that can contradict each other; lists are left out."""
+        if self._claims is None:
+            text = self.row[_Place.CLAIMS]
+            self._claims = tuple((slot, value) for slot, value in json.loads(text or "[]"))
+        return self._claims
+
+    @property
+    def observed_at(self) -> str:
+        """When it was observed, in ISO form and UTC."""
+        return str(self._read_rest("observed_at"))
+
+    @property
+    def scope_id(self) -> str:
+        """Which project, goal or task the scope means."""
+        return str(self._read_rest("scope_id"))
+
+    @property
+    def confidence_ppm(self) -> int:
+        """How sure it is."""
+        return int(self._read_rest("confidence_ppm"))
+
+    @property
+    def retention_rule(self) -> str:
+        """How long it is kept."""
+        return str(self._read_rest("retention_rule"))
+
+    @property
+    def keep_until(self) -> str:
+        """The end of its time in ISO form and UTC, or empty."""
+        return str(self._read_rest("keep_until"))
+
+    @property
+    def made_by(self) -> str:
+        """Who made it, for records that are made of others."""
+        return str(self._read_rest("made_by"))
 
     def stand(self, standing: Standing, withdrawn_by: tuple[str, ...] = ()) -> "Head":
         """Give the head with another standing."""
-        return replace(self, standing=standing, withdrawn_by=withdrawn_by)
+        row = list(self.row)
+        row[_STANDING] = standing.value
+        row[_Place.LINKS] = _write_links((*self._read_links()[:3], withdrawn_by))
+        return Head(row)
+
+    def _read_links(self) -> tuple[tuple[str, ...], ...]:
+        if self._links is None:
+            text = self.row[_Place.LINKS]
+            self._links = tuple(map(tuple, json.loads(text))) if text else _NO_LINKS
+        return self._links
+
+    def _read_rest(self, name: str) -> str | int:
+        if self._rest is None:
+            self._rest = json.loads(self.row[_Place.REST])
+        value: str | int = self._rest[_REST_NAMES.index(name)]
+        return value
+
+
+# Looked up once: an attribute of an enum costs more than all the rest of a property.
+_ID, _KIND = int(_Place.RECORD_ID), int(_Place.KIND)
+_STANDING, _SEQUENCE = int(_Place.STANDING), int(_Place.SEQUENCE)
+_ACTIVE = Standing.ACTIVE.value
+_NO_LINKS: tuple[tuple[str, ...], ...] = ((),) * len(_LINK_NAMES)
 
 
 def make_head(record: Record, standing: Standing, sequence: int) -> Head:
     """Put a record in short."""
     text, keep_until = record.plain_text, record.retention.keep_until
+    claims = [(fact.slot, fact.value) for fact in record.facts if not fact.is_list]
+    links = (record.derived_from, record.supersedes, _find_targets(record), ())
+    rest = [
+        record.scope_id,
+        record.sensitivity.value,
+        record.observation_time.isoformat(),
+        record.written_at.isoformat(),
+        record.confidence_ppm,
+        record.retention.rule,
+        keep_until.isoformat() if keep_until else "",
+        record.payload.summariser if isinstance(record, ShortTermSummary) else "",
+    ]
     return Head(
-        record_id=record.record_id,
-        kind=record.kind,
-        standing=standing,
-        sequence=sequence,
-        tenant=record.tenant_binding,
-        subject=record.subject,
-        scope=record.scope.value,
-        scope_id=record.scope_id,
-        source=record.source,
-        sensitivity=record.sensitivity.value,
-        observed_at=record.observation_time.isoformat(),
-        recorded_at=record.written_at.isoformat(),
-        confidence_ppm=record.confidence_ppm,
-        review_status=record.review_status.value,
-        retention_rule=record.retention.rule,
-        keep_until=keep_until.isoformat() if keep_until else "",
-        derived_from=record.derived_from,
-        supersedes=record.supersedes,
-        targets=_find_targets(record),
-        withdrawn_by=(),
-        claims=tuple((fact.slot, fact.value) for fact in record.facts if not fact.is_list),
-        content_identity=record.content_identity or "",
-        normalization_hash=record.normalization_hash or "",
-        made_by=record.payload.summariser if isinstance(record, ShortTermSummary) else "",
-        text_chars=len(text),
-        text=text[:LONGEST_HEAD_TEXT_CHARS],
+        [
+            record.record_id,
+            record.kind,
+            standing.value,
+            sequence,
+            record.tenant_binding,
+            record.subject,
+            record.scope.value,
+            record.source,
+            record.review_status.value,
+            record.normalization_hash or "",
+            record.content_identity or "",
+            len(text),
+            text[:LONGEST_HEAD_TEXT_CHARS],
+            _write_links(links),
+            _dump(claims) if claims else "",
+            _dump(rest),
+        ]
     )
 
 
 def write_head(head: Head) -> str:
-    """Write a head as a JSON list in the order of its fields."""
-    return json.dumps(astuple(head), ensure_ascii=False, separators=(",", ":"))
+    """Write a head as a JSON list."""
+    return _dump(head.row)
 
 
 def read_heads(texts: list[str]) -> list[Head]:
     """Read many heads with one call of the parser, which is what makes it fast."""
-    rows = json.loads(f"[{','.join(texts)}]")
-    return [_read_row(row) for row in rows]
+    return [Head(row) for row in json.loads(f"[{','.join(texts)}]")]
 
 
-def _read_row(row: list[object]) -> Head:
-    values = [tuple(map(_freeze, item)) if isinstance(item, list) else item for item in row]
-    values[2] = Standing(str(values[2]))
-    return Head(*values)  # type: ignore[arg-type]  # our own writing, in the order of the fields
+def _write_links(links: tuple[tuple[str, ...], ...]) -> str:
+    return _dump(links) if any(links) else ""
 
 
-def _freeze(item: object) -> object:
-    return tuple(item) if isinstance(item, list) else item
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _find_targets(record: Record) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from py_core.errors import StorageLostError
 from py_core.records.kinds import Record
 from py_core.records.record_text import read_record
 from py_core.store.edits import Decide, Edit, Snapshot, Wanted, list_changes
+from py_core.store.head_table import HeadTable
 from py_core.store.heads import Head, read_heads
 from py_core.store.ports import Area, Database, Put, Row, Stale, StorageUse
 
@@ -32,12 +33,12 @@ class Ledger:
     def __init__(self, database: Database) -> None:
         """Start unread; the first call reads."""
         self._database = database
-        self._heads: dict[str, Head] = {}
+        self._heads = HeadTable()
         self._choices: dict[str, str] = {}
         self._revisions: dict[Area, int] = {Area.HEADS: 0, Area.CHOICES: 0}
 
     @property
-    def heads(self) -> Mapping[str, Head]:
+    def heads(self) -> HeadTable:
         """All heads as of the last refresh."""
         return self._heads
 
@@ -51,9 +52,8 @@ class Ledger:
         rows = await self._read_changes(Area.HEADS, self._heads)
         for row in rows:
             if row.text is None:
-                self._heads.pop(row.key, None)
-        heads = read_heads([row.text for row in rows if row.text is not None])
-        self._heads.update((head.record_id, head) for head in heads)
+                self._heads.drop(row.key)
+        self._heads.put_all(read_heads([row.text for row in rows if row.text is not None]))
         for row in await self._read_changes(Area.CHOICES, self._choices):
             self._choices[row.key] = row.text or ""
 
@@ -63,10 +63,13 @@ class Ledger:
         return {key: read_record(text) for key, text in texts.items()}
 
     async def look(self, want: Wanted = want_nothing) -> Snapshot:
-        """Give the present state, with the wanted records opened."""
+        """Give the present state, with the wanted records opened.
+
+        The heads are those of the ledger itself: a decision has to end before the next refresh.
+        """
         await self.refresh()
         records = await self.read_records(want(self._heads))
-        return Snapshot(self.revision, dict(self._heads), records, dict(self._choices))
+        return Snapshot(self.revision, self._heads, records, dict(self._choices))
 
     async def apply(self, decide: Decide, want: Wanted = want_nothing) -> tuple[Edit, Snapshot]:
         """Decide on the present state and commit; decide again when another tab was faster.

@@ -75,9 +75,12 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
 
 def open_bare(context: BrowserContext, server: RunningServer) -> Page:
     """Open a page of the site's origin on which nothing runs."""
-    page = context.new_page()
-    page.goto(f"{server.address}assets.json")
-    return page
+    while True:
+        # A tab may begin in a process that was just killed.
+        with suppress(Error):
+            page = context.new_page()
+            page.goto(f"{server.address}assets.json")
+            return page
 
 
 def test_recorded_operations_give_their_recorded_answers(

@@ -6,7 +6,8 @@ from typing import Any
 from py_core.records.kinds import Record
 from py_core.records.record_text import make_record as read_value
 from py_core.store.edits import Edit, Snapshot, plan_heads
-from py_core.store.heads import Head, Standing, make_head
+from py_core.store.head_table import HeadTable
+from py_core.store.heads import Standing, make_head
 from tests.record_builders import make_record
 
 
@@ -27,12 +28,14 @@ def make_summary(record_id: str, text: str, sources: list[str], **overrides: Any
     return make_typed(record_id, "ShortTermSummary", text, **values)
 
 
-def make_heads(*records: Record) -> dict[str, Head]:
+def make_heads(*records: Record) -> HeadTable:
     """Give heads as if the records were written one after the other."""
-    return {
-        record.record_id: make_head(record, Standing.ACTIVE, sequence)
-        for sequence, record in enumerate(records, 1)
-    }
+    return HeadTable(
+        {
+            record.record_id: make_head(record, Standing.ACTIVE, sequence)
+            for sequence, record in enumerate(records, 1)
+        }
+    )
 
 
 def make_snapshot(
@@ -49,7 +52,7 @@ def make_snapshot(
 
 def apply_edit(snapshot: Snapshot, edit: Edit) -> Snapshot:
     """Give the ledger after an edit, as a commit would leave it."""
-    heads = {**snapshot.heads, **plan_heads(edit, snapshot)}
+    heads = HeadTable({**snapshot.heads, **plan_heads(edit, snapshot)})
     records = {
         **snapshot.records,
         **{entry.record.record_id: entry.record for entry in edit.entries},

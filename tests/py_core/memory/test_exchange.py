@@ -10,6 +10,7 @@ from py_core.memory.changes import Stamp
 from py_core.memory.exchange import FORMAT, export_lines, merge, read_lines
 from py_core.memory.forget import forget
 from py_core.store.edits import Snapshot
+from py_core.store.head_table import HeadTable
 from tests.py_core.memory.heads import (
     apply_edit,
     make_heads,
@@ -20,7 +21,7 @@ from tests.py_core.memory.heads import (
 )
 
 STAMP = Stamp("ws-1", "2026-07-10T12:00:00+00:00")
-EMPTY = Snapshot(0, {}, {}, {})
+EMPTY = Snapshot(0, HeadTable(), {}, {})
 
 
 def export(snapshot):

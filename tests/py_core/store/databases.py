@@ -31,7 +31,8 @@ def open_database(kind: str, folder: Path) -> Database:
         case "memory":
             return MemoryDatabase()
         case "sqlite":
-            return open_sqlite(folder / "ledger.sqlite")
+            database: Database = open_sqlite(folder / "ledger.sqlite")
+            return database
         case _:
             return HostDatabase(FakeDatabaseHost())
 
