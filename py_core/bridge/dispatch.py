@@ -72,6 +72,10 @@ class Dispatcher:
         self._keeper = MemoryKeeper(Ledger(HostDatabase(host)), TENANT)
         self._holder: _Holder | None = None
 
+    async def warm(self) -> None:
+        """Do what would make the first requests wait."""
+        await self._keeper.warm()
+
     async def answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
         """Do what a request asks and give the value of its reply.
 

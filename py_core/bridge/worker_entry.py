@@ -53,6 +53,7 @@ class Border:
         self._host, self._loop = host, loop
         self._dispatcher = Dispatcher(host)
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._warming = loop.create_task(self._dispatcher.warm())
 
     def receive(self, text: str) -> None:
         """Take one message from the page; never raises for what is in it."""

@@ -6,9 +6,11 @@ is ever served, whatever happens in between. Does not know messages or the brows
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from py_core.errors import StorageFullError, StorageLostError
 from py_core.memory.browse import (
     BrowseAsk,
     BrowsePage,
@@ -61,6 +63,12 @@ class MemoryKeeper:
     def revision(self) -> int:
         """The ledger's revision as far as it was read; a retraction names it."""
         return self._ledger.revision
+
+    async def warm(self) -> None:
+        """Read the memory ahead of the first request; one that cannot be read says so then."""
+        with suppress(StorageLostError, StorageFullError):
+            await self._ledger.refresh()
+            self._ledger.heads.warm()
 
     async def preview(self, change: MemoryChange, now: str) -> Verdict:
         """Show what a change would do.

@@ -82,6 +82,11 @@ class HeadTable(dict[str, Head]):
             if not source.startswith(prefix):
                 yield from self._find("writer", source)
 
+    def warm(self) -> None:
+        """Make all indexes now, so that nobody waits for them later."""
+        self._read_index()
+        self.fold_texts()
+
     def fold_texts(self) -> Mapping[str, str]:
         """Give the texts and subjects as they are searched."""
         if len(self._folded) < len(self):

@@ -5,6 +5,7 @@ have written; a decision that came too late is taken again on the new state, so 
 nothing is written twice. Does not decide anything itself.
 """
 
+import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -36,6 +37,8 @@ class Ledger:
         self._heads = HeadTable()
         self._choices: dict[str, str] = {}
         self._revisions: dict[Area, int] = {Area.HEADS: 0, Area.CHOICES: 0}
+        # Of two refreshes at once the slower one would bring older rows last.
+        self._refreshing = asyncio.Lock()
 
     @property
     def heads(self) -> HeadTable:
@@ -49,6 +52,10 @@ class Ledger:
 
     async def refresh(self) -> None:
         """Take over what changed since the last time, in this tab or another."""
+        async with self._refreshing:
+            await self._take_over_changes()
+
+    async def _take_over_changes(self) -> None:
         rows = await self._read_changes(Area.HEADS, self._heads)
         for row in rows:
             if row.text is None:
