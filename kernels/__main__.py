@@ -1,4 +1,4 @@
-"""The command line of the kernels: `python -m kernels convert | inspect | fixtures | generate`.
+"""The command line of the kernels: `python -m kernels COMMAND`, which names its commands.
 
 Takes arguments, prints results, and answers bad input with one line on standard error.
 Exit codes: 0 done, 1 a negative result, 2 bad input. Does not hold any logic of its own.
@@ -41,15 +41,29 @@ def _parser() -> argparse.ArgumentParser:
     _add_inspect(commands.add_parser("inspect", help="show what is inside a .slm model"))
     _add_fixtures(commands.add_parser("fixtures", help="write the seeded test models"))
     _add_generate(commands.add_parser("generate", help="continue a text"))
+    _add_perplexity(commands.add_parser("perplexity", help="measure a model on a text"))
     return parser
 
 
 def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help="a GGUF or .slm file, or a folder of safetensors")
     parser.add_argument("out", help="the .slm file; its manifest goes to OUT.json")
-    parser.add_argument("--dtype", choices=DTYPE_LABELS, default=DType.Q8_0.label)
     parser.add_argument(
-        "--block-size", type=int, help="weights a scale; default: row, or 32 (q4_0)"
+        "--dtype",
+        choices=DTYPE_LABELS,
+        default=DType.Q8_0.label,
+        help="stored type of the matrices",
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="leave matrices that are quantised already as they are, without loss",
+    )
+    parser.add_argument(
+        "--block-size", type=int, help="weights a scale; default: row, or 32 (q4_0, q4_1)"
+    )
+    parser.add_argument(
+        "--uniform", action="store_true", help="q4_0 for every matrix, not q8_0 for some"
     )
     parser.add_argument("--name", help="name of the model in its manifest")
     parser.add_argument("--origin", help="where the weights come from, in words")
@@ -62,6 +76,8 @@ def _run_convert(options: argparse.Namespace) -> int:
         block_size=options.block_size,
         name=options.name,
         origin=options.origin,
+        keeps_quantised=options.keep,
+        is_uniform=options.uniform,
     )
     manifest = convert(options.source, options.out, settings, report=_show_progress)
     print(f"\r{options.out}: {manifest.file_bytes} bytes, sha256 {manifest.sha256}")
@@ -103,6 +119,12 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     from kernels.generate_command import add_generate_arguments  # noqa: PLC0415
 
     add_generate_arguments(parser)
+
+
+def _add_perplexity(parser: argparse.ArgumentParser) -> None:
+    from kernels.perplexity_command import add_perplexity_arguments  # noqa: PLC0415
+
+    add_perplexity_arguments(parser)
 
 
 def _describe(error: KernelError) -> str:

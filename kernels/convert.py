@@ -5,8 +5,10 @@ Gives the `.slm` bytes to a sink and the manifest that belongs beside them. The 
 settings give the same bytes on every machine. Does not know who shows the progress.
 """
 
+import math
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,11 +19,12 @@ from kernels.errors import ErrorCode, kernel_error
 from kernels.gguf_file import MAGIC as GGUF_MAGIC
 from kernels.gguf_model import read_gguf_model
 from kernels.manifest import Manifest
+from kernels.mixed_types import suffers_from_nibbles
 from kernels.model_source import ModelSource, SlmRows
 from kernels.safetensors_model import open_safetensors_model
 from kernels.slm_file import open_model
 from kernels.slm_layout import MAGIC as SLM_MAGIC
-from kernels.slm_plan import TensorPlan, TensorRows
+from kernels.slm_plan import StoredRows, TensorPlan, TensorRows
 from kernels.slm_writer import WriteProgress, write_steps
 
 MANIFEST_SUFFIX = ".json"
@@ -34,17 +37,23 @@ class ConvertSettings:
 
     Attributes:
         dtype: Stored type of the matrices; vectors (the norms) always stay f32, which costs
-            little and loses nothing.
+            little and loses nothing. q4_0 is for the matrices that bear it; see `is_uniform`.
         block_size: Weights that share a scale; None means the whole row for q8_0, as in SLM1, and
-            32 for q4_0.
+            32 for q4_0 and q4_1.
         name: Name in the manifest; None keeps the source's own.
         origin: Where the weights come from; None keeps the source's own words.
+        keeps_quantised: Whether matrices that are quantised already, in a type that `.slm` has,
+            pass as they are: nothing is lost. `dtype` is then for the others.
+        is_uniform: Whether q4_0 is for every matrix, also for those of `kernels.mixed_types` that
+            would otherwise be q8_0 with row scales.
     """
 
     dtype: DType = DType.Q8_0
     block_size: int | None = None
     name: str | None = None
     origin: str | None = None
+    keeps_quantised: bool = False
+    is_uniform: bool = False
 
 
 def convert(
@@ -72,13 +81,13 @@ def convert_steps(
     model: ModelSource, sink: ByteSink, settings: ConvertSettings
 ) -> Generator[WriteProgress, None, Manifest]:
     """Write the `.slm` to a sink, pausing after each tensor; returns the manifest beside it."""
+    plans = [_plan(name, rows, settings) for name, rows in model.tensors.items()]
     manifest = replace(
         model.manifest,
         name=settings.name or model.manifest.name,
         origin=settings.origin or model.manifest.origin,
-        dtype=settings.dtype.label,
+        dtype=_main_dtype(plans).label,
     )
-    plans = [_plan(name, rows, settings) for name, rows in model.tensors.items()]
     hashing = HashingSink(sink)
     yield from write_steps(hashing, model.config, model.tokenizer_section, plans, manifest)
     return manifest.beside(hashing.sha256, hashing.length_bytes)
@@ -124,10 +133,23 @@ def _from_slm(source: ByteSource) -> ModelSource:
 
 
 def _plan(name: str, rows: TensorRows, settings: ConvertSettings) -> TensorPlan:
+    stored = rows.stored_as if isinstance(rows, StoredRows) else None
+    if settings.keeps_quantised and stored is not None and stored[0] != DType.F32:
+        return TensorPlan(name, *stored, rows)
     if settings.dtype == DType.F32 or len(rows.shape) == 1:
         return TensorPlan(name, DType.F32, 0, rows)
+    if settings.dtype == DType.Q4_0 and not settings.is_uniform and suffers_from_nibbles(name):
+        return TensorPlan(name, DType.Q8_0, rows.shape[-1], rows)
     default = rows.shape[-1] if settings.dtype == DType.Q8_0 else NIBBLE_BLOCK
     return TensorPlan(name, settings.dtype, settings.block_size or default, rows)
+
+
+def _main_dtype(plans: Sequence[TensorPlan]) -> DType:
+    """Return the stored type of most weights."""
+    totals: Counter[DType] = Counter()
+    for plan in plans:
+        totals[plan.dtype] += math.prod(plan.rows.shape)
+    return totals.most_common(1)[0][0]
 
 
 def _drain(

@@ -23,7 +23,7 @@ from kernels.arrays import F32
 from kernels.bpe_section import BpeVocabulary, Merge, pack_bpe_section
 from kernels.btok import BYTE_SPECIAL_IDS, BYTE_VOCABULARY, pack_btok
 from kernels.byte_source import FileSink, HashingSink
-from kernels.dtypes import DType
+from kernels.dtypes import MINIMUM_BLOCK, DType
 from kernels.manifest import ChatTemplate, Manifest
 from kernels.model_config import ModelConfig
 from kernels.model_names import count_parameters, tensor_shapes
@@ -92,6 +92,16 @@ def list_recipes() -> list[Recipe]:
             section=words,
             dtype=DType.Q8_0,
             block_size=GROUPED_BLOCK,
+            is_grouped=True,
+        ),
+        Recipe(
+            file="grouped_q4_1.slm",
+            title="Grouped q4_1",
+            seed=4,
+            config=grouped,
+            section=words,
+            dtype=DType.Q4_1,
+            block_size=MINIMUM_BLOCK,
             is_grouped=True,
         ),
     ]

@@ -13,9 +13,10 @@ import numpy as np
 
 from kernels.arrays import F32
 from kernels.byte_source import ByteSource, read_bytes
-from kernels.dtypes import rows_and_columns
+from kernels.dtypes import I8, U8, DType, rows_and_columns
 from kernels.errors import ErrorCode, KernelError, kernel_error
 from kernels.gguf_blocks import GgufType, decode_rows, is_whole_blocks, row_bytes
+from kernels.gguf_regroup import regroup_rows, stored_type_of
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -53,11 +54,22 @@ class GgufTensor:
 
     def read(self, start: int, stop: int) -> F32:
         """Return rows `start` to `stop` as float32 [rows, columns]."""
-        columns = self.shape[-1]
-        width = row_bytes(self.kind, columns)
+        return decode_rows(self.kind, self._read_bytes(start, stop), self.shape[-1])
+
+    @property
+    def stored_as(self) -> tuple[DType, int] | None:
+        """The type of `.slm` that holds the same values, where there is one."""
+        return stored_type_of(self.kind)
+
+    def read_stored(self, start: int, stop: int) -> tuple[F32 | I8 | U8, F32 | None]:
+        """Return payload and scales of rows, without loss."""
+        return regroup_rows(self.kind, self._read_bytes(start, stop), self.shape[-1])
+
+    def _read_bytes(self, start: int, stop: int) -> U8:
+        width = row_bytes(self.kind, self.shape[-1])
         data = np.empty((stop - start, width), dtype=np.uint8)
         self.source.read_into(self.offset + start * width, data.data.cast("B"))
-        return decode_rows(self.kind, data, columns)
+        return data
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from kernels.kv_cache import FIRST_CAPACITY_TOKENS
 from kernels.model_config import ModelConfig
 from kernels.model_names import count_parameters
 from kernels.numpy_ops import choose_chunk_tokens
+from kernels.simd.workspace import count_workspace_bytes
 
 OpSetName: TypeAlias = Literal["numpy", "simd"]
 _F32_BYTES = 4
@@ -30,7 +31,8 @@ class MemoryPlan:
         kv_first_tokens: positions that the cache has room for at the start.
         max_context: positions at full context.
         logits_bytes: `4 V`.
-        scratch_bytes: largest temporary arrays of one block call, see `count_scratch_bytes`.
+        scratch_bytes: largest temporary arrays of one block call at full context, see
+            `count_scratch_bytes` and `count_workspace_bytes`.
     """
 
     op_set: OpSetName
@@ -78,8 +80,10 @@ def plan_memory(
     match op_set:
         case "numpy":
             weight_bytes = _F32_BYTES * count_parameters(config)
+            scratch_bytes = count_scratch_bytes(config)
         case "simd":
             weight_bytes = stored_bytes
+            scratch_bytes = count_workspace_bytes(config, config.max_context)
         case _:
             assert_never(op_set)
     return MemoryPlan(
@@ -90,7 +94,7 @@ def plan_memory(
         kv_first_tokens=min(FIRST_CAPACITY_TOKENS, config.max_context),
         max_context=config.max_context,
         logits_bytes=_F32_BYTES * config.vocab_size,
-        scratch_bytes=count_scratch_bytes(config),
+        scratch_bytes=scratch_bytes,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kernels.arrays import F32
-from kernels.dtypes import rows_and_columns
+from kernels.dtypes import I8, U8, DType, rows_and_columns
 from kernels.manifest import Manifest
 from kernels.model_config import ModelConfig
 from kernels.slm_file import SlmFile
@@ -52,6 +52,17 @@ class SlmRows:
         self._name = name
         self.shape = model.entries[name].shape
 
+    @property
+    def stored_as(self) -> tuple[DType, int] | None:
+        """Type and block size in the file."""
+        entry = self._model.entries[self._name]
+        return entry.dtype, entry.block_size
+
     def read(self, start: int, stop: int) -> F32:
         """Decode rows from the file."""
         return self._model.read_rows_f32(self._name, start, stop)
+
+    def read_stored(self, start: int, stop: int) -> tuple[F32 | I8 | U8, F32 | None]:
+        """Read rows as they are in the file."""
+        rows = self._model.read_rows(self._name, start, stop)
+        return rows.payload, rows.scales

@@ -134,7 +134,7 @@ class _Check:
         try:
             return DType(self.raw.dtype)
         except ValueError as error:
-            rule = f"must be 1 (f32), 2 (q8_0) or 3 (q4_0), found {self.raw.dtype}"
+            rule = f"must be 1 (f32), 2 (q8_0), 3 (q4_0) or 101 (q4_1), found {self.raw.dtype}"
             raise self.fault(ErrorCode.UNSUPPORTED_DTYPE, "dtype", rule) from error
 
     def shape(self, expected: tuple[int, ...]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kernels.arrays import F32
 from kernels.byte_source import ByteSource, read_bytes
-from kernels.dtypes import DType, StoredTensor, rows_and_columns
+from kernels.dtypes import DType, StoredTensor, rows_and_columns, scale_kind, scale_shape
 from kernels.errors import ErrorCode, KernelError, kernel_error
 from kernels.manifest import Manifest
 from kernels.model_config import ModelConfig
@@ -84,11 +84,14 @@ class SlmFile:
         """Read one tensor as float32 in its logical shape."""
         return self.read_tensor(name).to_f32()
 
+    def read_rows(self, name: str, start: int, stop: int) -> StoredTensor:
+        """Read rows `start` to `stop` of one tensor as they are stored."""
+        entry = self._entry(name)
+        return self._read_rows(entry, start, stop, (stop - start, entry.shape[-1]))
+
     def read_rows_f32(self, name: str, start: int, stop: int) -> F32:
         """Read rows `start` to `stop` of one tensor as float32 [rows, columns]."""
-        entry = self._entry(name)
-        columns = entry.shape[-1]
-        return self._read_rows(entry, start, stop, (stop - start, columns)).to_f32()
+        return self.read_rows(name, start, stop).to_f32()
 
     def _entry(self, name: str) -> TensorEntry:
         try:
@@ -109,10 +112,11 @@ class SlmFile:
         if entry.dtype == DType.F32:
             _check_weights(entry, payload, start)
             return StoredTensor(entry.dtype, shape, payload.reshape(shape), None, 0)
-        blocks = columns // entry.block_size
-        scales = np.empty((stop - start, blocks), dtype="<f4")  # [rows, blocks]
-        offset = entry.scale_offset + 4 * start * blocks
-        self.source.read_into(offset, scales.data.cast("B"))
+        shape_of_scales = scale_shape(entry.dtype, stop - start, columns, entry.block_size)
+        stored = np.empty(shape_of_scales, scale_kind(entry.dtype))  # [rows, blocks(, 2)]
+        offset = entry.scale_offset + start * entry.scale_length // rows
+        self.source.read_into(offset, stored.data.cast("B"))
+        scales = stored.astype("<f4", copy=False)
         _check_scales(entry, scales, offset)
         return StoredTensor(entry.dtype, shape, payload, scales, entry.block_size)
 
@@ -124,6 +128,7 @@ _PAYLOAD_KINDS: dict[DType, np.dtype[Any]] = {
     DType.F32: np.dtype("<f4"),
     DType.Q8_0: np.dtype(np.int8),
     DType.Q4_0: np.dtype(np.uint8),
+    DType.Q4_1: np.dtype(np.uint8),
 }
 
 
@@ -250,11 +255,20 @@ def _check_weights(entry: TensorEntry, weights: F32, start_row: int) -> None:
 
 
 def _check_scales(entry: TensorEntry, scales: F32, offset: int) -> None:
-    good = np.isfinite(scales) & (scales > 0)
+    good = np.isfinite(scales)
+    if entry.dtype == DType.Q4_1:
+        good[:, :, 0] &= scales[:, :, 0] >= 0  # [..., 1] is the minimum, of any sign
+        rule = "that is not finite, or below 0"
+    else:
+        good &= scales > 0
+        rule = "that is not finite and above 0"
     if good.all():
         return
     index = int(np.flatnonzero(~good.ravel())[0])
-    text = f"Tensor {entry.name} has a scale that is not finite and above 0; fetch it again."
+    text = f"Tensor {entry.name} has a scale {rule}; fetch it again."
     raise kernel_error(
-        ErrorCode.INVALID_SCALE, f"{entry.name}.scales", text, offset=offset + 4 * index
+        ErrorCode.INVALID_SCALE,
+        f"{entry.name}.scales",
+        text,
+        offset=offset + np.dtype(scale_kind(entry.dtype)).itemsize * index,
     )

@@ -7,10 +7,10 @@ Does not produce weights and does not write.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kernels.arrays import F32
-from kernels.dtypes import DType, find_block_fault
+from kernels.dtypes import I8, U8, DType, find_block_fault
 from kernels.errors import ErrorCode, kernel_error
 from kernels.manifest import Manifest
 from kernels.model_config import ModelConfig, find_config_fault
@@ -44,6 +44,18 @@ class TensorRows(Protocol):
 
     def read(self, start: int, stop: int) -> F32:
         """Return rows `start` to `stop` as float32 [rows, columns]."""
+
+
+@runtime_checkable
+class StoredRows(Protocol):
+    """Rows that lie somewhere in a type that `.slm` has too, and pass through without loss."""
+
+    @property
+    def stored_as(self) -> tuple[DType, int] | None:
+        """The stored type and block size, or None where only float32 can be had."""
+
+    def read_stored(self, start: int, stop: int) -> tuple[F32 | I8 | U8, F32 | None]:
+        """Return payload and scales of rows, as `StoredTensor` describes them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernels.arrays import F32
 from kernels.byte_source import ByteSink, BytesLike
-from kernels.dtypes import quantise, rows_and_columns
+from kernels.dtypes import I8, U8, quantise, rows_and_columns, scale_kind
 from kernels.errors import ErrorCode, kernel_error
 from kernels.manifest import Manifest
 from kernels.model_config import ModelConfig
@@ -24,7 +25,7 @@ from kernels.slm_layout import (
     BALANCE_OFFSET,
     align,
 )
-from kernels.slm_plan import FileLayout, TensorPlan, check_plan, embedded_text
+from kernels.slm_plan import FileLayout, StoredRows, TensorPlan, check_plan, embedded_text
 from kernels.slm_trailer import pack_trailer
 
 CHUNK_WEIGHTS = 1 << 20
@@ -129,15 +130,23 @@ def _write_payload(stream: _Stream, plan: TensorPlan) -> bytes:
     chunk_rows = max(1, CHUNK_WEIGHTS // columns)
     scale_parts = []
     for start in range(0, row_count, chunk_rows):
-        weights = plan.rows.read(start, min(start + chunk_rows, row_count))  # [rows, columns]
-        if not np.isfinite(weights).all():
-            text = f"Tensor {plan.name} holds a weight that is not finite; it cannot be written."
-            raise kernel_error(ErrorCode.INVALID_WEIGHT, plan.name, text)
-        payload, scales = quantise(plan.dtype, weights, plan.block_size)
+        payload, scales = _encode(plan, start, min(start + chunk_rows, row_count))
         stream.write(payload.data.cast("B"))
         if scales is not None:
-            scale_parts.append(scales.astype("<f4").tobytes())
+            scale_parts.append(scales.astype(scale_kind(plan.dtype)).tobytes())
     return b"".join(scale_parts)
+
+
+def _encode(plan: TensorPlan, start: int, stop: int) -> tuple[F32 | I8 | U8, F32 | None]:
+    """Encode rows; those that are stored in the wanted type already pass as they are."""
+    rows = plan.rows
+    if isinstance(rows, StoredRows) and rows.stored_as == (plan.dtype, plan.block_size):
+        return rows.read_stored(start, stop)
+    weights = rows.read(start, stop)  # [rows, columns]
+    if not np.isfinite(weights).all():
+        text = f"Tensor {plan.name} holds a weight that is not finite; it cannot be written."
+        raise kernel_error(ErrorCode.INVALID_WEIGHT, plan.name, text)
+    return quantise(plan.dtype, weights, plan.block_size)
 
 
 def _write_manifest(stream: _Stream, text: bytes) -> None:

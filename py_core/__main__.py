@@ -5,6 +5,7 @@ with one line on standard error. Only this module opens files and model files.
 """
 
 import argparse
+import hashlib
 import os
 import sys
 from collections.abc import Sequence
@@ -97,7 +98,13 @@ def _open_model(path: Path | None) -> ModelCounting | None:
     except KernelError as error:
         raise _FileRefusedError(path=path, why=f"{error.field}: {error}") from error
     counter = ModelTokenCounter(tokenizer, cuts_words=cuts_words(tokenizer, file.manifest))
-    return ModelCounting(counter, read_template(file.manifest))
+    template = read_template(file.manifest)
+    return ModelCounting(counter, template, file.config.max_context, _hash_file(path))
+
+
+def _hash_file(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _write_schemas(folder: Path) -> Answer:

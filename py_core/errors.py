@@ -19,7 +19,10 @@ that says what happened, where, and what to do. Knows nothing of requests, pages
     │   ├── StorageFullError           storage_full
     │   ├── StorageLostError           storage_lost
     │   ├── SensitiveTextError         sensitive_text
-    │   └── ChangeRefusedError         change_refused
+    │   ├── ChangeRefusedError         change_refused
+    │   ├── PlanNotKeptError           plan_not_kept
+    │   ├── RecordNotFoundError        record_not_found
+    │   └── RecordWithheldError        record_withheld
     ├── FileIsBadError               the bytes are not what they claim to be
     │   ├── ModelFileError             model_file
     │   ├── LedgerFileError            ledger_file
@@ -281,6 +284,53 @@ class ChangeRefusedError(UserCanFixError):
             f"The memory was not changed: {field} {expected}.", field=field, expected=expected
         )
         self.field, self.expected = field, expected
+
+
+class PlanNotKeptError(UserCanFixError):
+    """A plan that was asked for again is no longer here."""
+
+    code = "plan_not_kept"
+
+    def __init__(self, *, plan_hash: str, kept_plans: int) -> None:
+        """Say how many plans are kept."""
+        super().__init__(
+            f"The records behind the plan {plan_hash[:12]} are no longer here: the engine keeps "
+            f"those of the last {kept_plans} turns until it stops; send the message again.",
+            plan_hash=plan_hash,
+            kept_plans=kept_plans,
+        )
+        self.plan_hash, self.kept_plans = plan_hash, kept_plans
+
+
+class RecordNotFoundError(UserCanFixError):
+    """A plan was made without the record that was asked for."""
+
+    code = "record_not_found"
+
+    def __init__(self, *, record_id: str) -> None:
+        """Name the record, cut to a length that is safe to show."""
+        shown = record_id[:128]
+        super().__init__(
+            f"The plan was made without a record {shown!r}: choose one of its rows.",
+            record_id=shown,
+        )
+        self.record_id = shown
+
+
+class RecordWithheldError(UserCanFixError):
+    """A record was left out for a reason that forbids to show it."""
+
+    code = "record_withheld"
+
+    def __init__(self, *, record_id: str, reason: str) -> None:
+        """Name the record and the reason of the plan."""
+        super().__init__(
+            f"The record {record_id} is not shown: the plan left it out as {reason}, and that "
+            "holds for people too; open another row.",
+            record_id=record_id,
+            reason=reason,
+        )
+        self.record_id, self.reason = record_id, reason
 
 
 class ModelFileError(FileIsBadError):

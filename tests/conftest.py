@@ -5,6 +5,7 @@ imports nothing of the browsers.
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,6 +24,15 @@ settings.register_profile(
 )
 settings.register_profile("long", settings.get_profile("fast"), max_examples=10_000)
 settings.load_profile(os.environ.get("TINYLOOM_HYPOTHESIS", "fast"))
+
+
+def pytest_configure() -> None:
+    """Make sure that Ctrl-C reaches the processes which tests start and end with it.
+
+    A shell starts what it runs in the background deaf to it, and children inherit that.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)

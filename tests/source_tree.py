@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 PACKAGES = ("kernels", "py_core")
+SCRIPT_IMPORT = re.compile(r"^(?:import|export)\b[^';]*'(\.[^']+)'", re.MULTILINE)
+DYNAMIC_IMPORT = re.compile(r"await import\(\s*'(\.[^']+)'")
 
 
 def find_python_files(*folders: str) -> list[Path]:
@@ -40,9 +42,9 @@ def find_imports(tree: ast.Module) -> Iterator[str]:
 
 
 def find_script_imports(path: Path) -> list[Path]:
-    """Return the files that a JavaScript module imports by a relative path."""
+    """Return the files that a JavaScript module imports by a relative path; types do not count."""
     text = path.read_text(encoding="utf-8")
-    found = re.findall(r"(?:from|import)\s*\(?\s*'(\.[^']+)'", text)
+    found = SCRIPT_IMPORT.findall(text) + DYNAMIC_IMPORT.findall(text)
     return [(path.parent / relative).resolve() for relative in found]
 
 

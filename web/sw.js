@@ -26,12 +26,9 @@ worker.addEventListener('fetch', (event) => {
   if (path !== null) event.respondWith(answer(event, path));
 });
 
-/** Fills the cache; the list itself goes in last and so marks that all of it was there. */
+/** Fills the cache, going on with what an interrupted install has brought already. */
 async function install() {
-  const list = await fetchList();
-  const cache = await openVersion(VERSION);
-  await fill(cache, await readAssets(list.clone()));
-  await cache.put(addressOf(LIST_PATH), list);
+  await complete(await openVersion(VERSION), await fetchList());
 }
 
 async function activate() {
@@ -124,11 +121,20 @@ async function dropUnusedVersions() {
   await Promise.all(closed.map((request) => bindings.delete(request)));
 }
 
-/** Fetches again what the browser has thrown away. */
+/** Fetches again what the browser has thrown away, be it the list itself. */
 async function heal() {
   const cache = await openVersion(VERSION);
-  const list = await cache.match(addressOf(LIST_PATH));
-  if (list) await fill(cache, await readAssets(list));
+  await complete(cache, (await cache.match(addressOf(LIST_PATH))) ?? (await fetchList()));
+}
+
+/**
+ * The list goes in last and so marks that all of it was there.
+ * @param {Cache} cache
+ * @param {Response} list
+ */
+async function complete(cache, list) {
+  await fill(cache, await readAssets(list.clone()));
+  await cache.put(addressOf(LIST_PATH), list);
 }
 
 /**
@@ -160,7 +166,7 @@ async function readAssets(list) {
 }
 
 /**
- * Fetches what is missing; what an interrupted install brought already stays.
+ * Fetches what is missing.
  * @param {Cache} cache
  * @param {Asset[]} assets
  */

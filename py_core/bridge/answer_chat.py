@@ -5,8 +5,8 @@ Takes the payload and a way to emit, gives the result of the turn. Does not know
 
 from collections.abc import Callable, Sequence
 
+from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.messages import (
-    ChatSendPayload,
     EventData,
     PlanData,
     ProgressData,
@@ -14,9 +14,9 @@ from py_core.bridge.messages import (
     TurnResult,
 )
 from py_core.chat.loaded_model import LoadedModel
-from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnAsk, TurnOutcome, TurnPorts, make_sampling, run_turn
+from py_core.chat.turn_records import Attachment
 from py_core.compiler.plan import Plan
 
 Emit = Callable[[EventData], None]
@@ -45,15 +45,9 @@ class TurnEvents:
 
 
 async def answer_chat_send(
-    payload: ChatSendPayload,
-    model: LoadedModel,
-    transcript: Transcript,
-    *,
-    pacer: Pacer,
-    emit: Emit,
-    stop: StopSignal,
+    payload: ChatSendPayload, model: LoadedModel, transcript: Transcript, ports: TurnPorts
 ) -> TurnResult:
-    """Run the turn and report it."""
+    """Run the turn; the ports report it."""
     settings = payload.settings
     ask = TurnAsk(
         text=payload.text,
@@ -62,8 +56,8 @@ async def answer_chat_send(
             settings.temperature, settings.top_k, top_p=settings.top_p, seed=settings.seed
         ),
         max_tokens=settings.max_tokens,
+        attachments=tuple(Attachment(item.name, item.text) for item in payload.attachments),
     )
-    ports = TurnPorts(pacer, TurnEvents(emit), stop)
     outcome = await run_turn(model, transcript, ask, ports)
     return _describe(outcome, model)
 

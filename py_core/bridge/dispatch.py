@@ -1,8 +1,8 @@
 """What each kind of request does, in one exhaustive match.
 
 Takes typed requests and a way to emit event data, gives the value of the reply or raises. One
-request at a time holds the model; `cancel` and `runtime.facts` never wait. Does not know JSON,
-tasks or how replies are sent.
+request at a time holds the model; what only looks (a plan, the runtime) and `cancel` never wait.
+Does not know JSON, tasks or how replies are sent.
 """
 
 import secrets
@@ -13,18 +13,20 @@ from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from typing import Literal
 
-from py_core.bridge.answer_chat import answer_chat_send
+from py_core.bridge.answer_chat import TurnEvents, answer_chat_send
 from py_core.bridge.answer_load import answer_model_load, describe_model
 from py_core.bridge.answer_memory import answer_memory
+from py_core.bridge.answer_plan import export_document, show_record
+from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.host import Host
 from py_core.bridge.memory_hints import find_hint
+from py_core.bridge.memory_requests import MemoryRequest
 from py_core.bridge.messages import (
     PROTOCOL_VERSION,
     Cancel,
     CancelOutcome,
     ChatReset,
     ChatSend,
-    ChatSendPayload,
     ContextReset,
     EventData,
     ModelFacts,
@@ -38,12 +40,15 @@ from py_core.bridge.messages import (
     RuntimeFactsAsked,
     TurnResult,
 )
+from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
 from py_core.chat.memory_keeper import MemoryKeeper
 from py_core.chat.message_ids import name_message
 from py_core.chat.model_session import ModelSession
-from py_core.chat.op_sets import OP_SETS
+from py_core.chat.op_sets import list_op_sets
 from py_core.chat.pacing import Pacer, StopSignal
+from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.transcript import Transcript
+from py_core.chat.turn import TurnPorts
 from py_core.chat.turn_records import TENANT
 from py_core.errors import BusyError, ModelNotLoadedError
 from py_core.store.host_database import HostDatabase
@@ -67,8 +72,9 @@ class Dispatcher:
     def __init__(self, host: Host) -> None:
         """Start with nothing loaded."""
         self._host = host
-        self._session = ModelSession()
+        self._session = ModelSession(list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
+        self._shelf = PlanShelf()
         self._keeper = MemoryKeeper(Ledger(HostDatabase(host)), TENANT)
         self._holder: _Holder | None = None
 
@@ -93,9 +99,25 @@ class Dispatcher:
             case ChatSend(payload=send):
                 with self._holding(request) as stop:
                     return await self._send(send, emit, stop)
-            case ModelFree() | ChatReset():
+            case ModelFree():
                 with self._holding(request):
-                    return self._free() if isinstance(request, ModelFree) else self._reset()
+                    return self._free()
+            case ChatReset():
+                with self._holding(request):
+                    return self._reset()
+            case _:
+                return await self._look(request)
+
+    async def _look(
+        self,
+        request: PlanRecordAsked | ReceiptExportAsked | Cancel | RuntimeFactsAsked | MemoryRequest,
+    ) -> ReplyValue:
+        """Answer what never waits."""
+        match request:
+            case PlanRecordAsked():
+                return show_record(self._shelf, request.payload)
+            case ReceiptExportAsked():
+                return export_document(self._shelf, request.payload)
             case Cancel():
                 return self._cancel(request.payload.target)
             case RuntimeFactsAsked():
@@ -111,11 +133,10 @@ class Dispatcher:
         )
 
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
-        model, pacer = self._session.require_model(), Pacer(self._host)
+        model = self._session.require_model()
         await self._hint_at_memory(payload.text, emit)
-        return await answer_chat_send(
-            payload, model, self._transcript, pacer=pacer, emit=emit, stop=stop
-        )
+        ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf)
+        return await answer_chat_send(payload, model, self._transcript, ports)
 
     async def _hint_at_memory(self, text: str, emit: Emit) -> None:
         transcript = self._transcript
@@ -170,7 +191,7 @@ class Dispatcher:
             version=_find_version("tinyloom"),
             python=python_version(),
             numpy=_find_version("numpy"),
-            op_sets=tuple(OP_SETS),
+            op_sets=self._session.op_set_names,
             heap_bytes=int(self._host.heap_bytes()),
             state=self._name_state(),
             model=describe_model(model, self._host) if model else None,

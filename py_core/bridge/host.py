@@ -27,7 +27,19 @@ class Host(DatabaseHost, Protocol):
         """Give the event loop one turn, so that a waiting message is delivered."""
 
     def heap_bytes(self) -> int:
-        """The size of the memory that Python lives in."""
+        """The size of the memory that Python lives in, and of those that kernels share."""
+
+    def kernel_on_python_memory(self, module: bytes, /) -> object | None:
+        """Instantiate a kernel module on the memory that Python lives in; give its exports.
+
+        None where that memory cannot be had or the module does not start.
+        """
+
+    def kernel_on_shared_memory(self, module: bytes, /) -> object | None:
+        """Instantiate a kernel module on a memory that threads can share; give that memory.
+
+        None where the page is not isolated or has one core only.
+        """
 
     def model_size(self, handle: str, /) -> int:
         """Bytes of an opened model whose sha256 the shell has checked."""

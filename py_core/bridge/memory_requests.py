@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from py_core.bridge.memory_values import GroupName, KeepData
-from py_core.bridge.message_parts import LARGEST_PAGE_INTEGER, Message, Nothing, RequestEnvelope
+from py_core.bridge.message_shape import LARGEST_PAGE_INTEGER, Message, Nothing, RequestEnvelope
 
 LARGEST_TEXT_CHARS = 262_144
 LARGEST_IMPORT_CHARS = 256 * 1024 * 1024

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from py_core.bridge.message_parts import Message
+from py_core.bridge.message_shape import Message
 
 GroupName = Literal["standing", "subject", "scope", "tier", "source", "kind"]
 

@@ -15,33 +15,27 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest
 from py_core.bridge.memory_values import MemoryValue
-from py_core.bridge.message_parts import (
-    LARGEST_PAGE_INTEGER,
+from py_core.bridge.message_shape import (
     AnswerEnvelope,
     Message,
     Nothing,
     RequestEnvelope,
+    Sha256,
+)
+from py_core.bridge.plan_messages import (
+    ExportedFile,
+    PlanRecordAsked,
+    ReceiptExportAsked,
+    RecordShown,
 )
 from py_core.compiler.plan import Plan
 
 PROTOCOL_VERSION = 1
-LARGEST_TOP_K = 1024
 UNREADABLE_ID = 0
 """Id of the reply to a message whose own id could not be read; the page counts from 1."""
-
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-class GenerationSettings(Message):
-    """How the answer is drawn; temperature 0 is greedy."""
-
-    temperature: float = Field(default=0.0, ge=0.0, le=10.0, allow_inf_nan=False)
-    top_k: int = Field(default=40, ge=1, le=LARGEST_TOP_K)
-    top_p: float = Field(default=1.0, gt=0.0, le=1.0, allow_inf_nan=False)
-    max_tokens: int = Field(default=256, ge=1, le=1_000_000)
-    seed: int = Field(default=1, ge=0, le=LARGEST_PAGE_INTEGER)
 
 
 class ModelLoadPayload(Message):
@@ -53,14 +47,6 @@ class ModelLoadPayload(Message):
     sha256: Sha256
     op_set: Literal["auto", "numpy", "simd"] = "auto"
     format: Literal["slm", "gguf"] = "slm"
-
-
-class ChatSendPayload(Message):
-    """One user message. An empty system text means: the template's own default."""
-
-    text: str
-    system: str = ""
-    settings: GenerationSettings = GenerationSettings()
 
 
 class CancelPayload(Message):
@@ -112,7 +98,15 @@ class RuntimeFactsAsked(RequestEnvelope):
 
 
 PageRequest = Annotated[
-    ModelLoad | ModelFree | ChatSend | ChatReset | Cancel | RuntimeFactsAsked | MemoryRequest,
+    ModelLoad
+    | ModelFree
+    | ChatSend
+    | ChatReset
+    | PlanRecordAsked
+    | ReceiptExportAsked
+    | Cancel
+    | RuntimeFactsAsked
+    | MemoryRequest,
     Field(discriminator="kind"),
 ]
 
@@ -200,7 +194,15 @@ class RuntimeFacts(Message):
 
 
 ReplyValue = (
-    ModelFacts | ModelFreed | TurnResult | ContextReset | CancelOutcome | RuntimeFacts | MemoryValue
+    ModelFacts
+    | ModelFreed
+    | TurnResult
+    | ContextReset
+    | RecordShown
+    | ExportedFile
+    | CancelOutcome
+    | RuntimeFacts
+    | MemoryValue
 )
 
 
@@ -309,14 +311,18 @@ class ErrorReply(AnswerEnvelope):
     error: ErrorBody
 
 
-REQUEST_KINDS = MEMORY_KINDS | {
-    "model.load",
-    "model.free",
-    "chat.send",
-    "chat.reset",
-    "cancel",
-    "runtime.facts",
-}
+REQUEST_KINDS = MEMORY_KINDS | frozenset(
+    {
+        "model.load",
+        "model.free",
+        "chat.send",
+        "chat.reset",
+        "plan.record",
+        "receipt.export",
+        "cancel",
+        "runtime.facts",
+    }
+)
 _PAGE_REQUEST: TypeAdapter[PageRequest] = TypeAdapter(PageRequest)
 
 

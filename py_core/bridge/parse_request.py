@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from py_core.bridge.message_parts import LARGEST_PAGE_INTEGER
+from py_core.bridge.message_shape import LARGEST_PAGE_INTEGER
 from py_core.bridge.messages import (
     PROTOCOL_VERSION,
     REQUEST_KINDS,
@@ -28,7 +28,7 @@ from py_core.errors import (
 )
 
 MOST_CONTAINERS = 16
-"""Objects and arrays in one message; the largest request has three."""
+"""Objects and arrays in one message; the largest request has twelve, with all its attachments."""
 
 # A string may lack its end here: then the rest of the text is taken, so the search stays linear.
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)

@@ -34,14 +34,14 @@ class Imported:
 
 
 def import_steps(source: ByteSource, sink: ByteSink) -> Generator[ImportProgress, None, Imported]:
-    """Convert a model to q8_0, pausing after each tensor.
+    """Convert a model, pausing after each tensor: floats to q8_0, the rest as it is.
 
     Raises:
         ModelFileError: the file is no model of a kind that is known.
     """
     try:
         model = read_model_source(source)
-        steps = convert_steps(model, sink, ConvertSettings())
+        steps = convert_steps(model, sink, ConvertSettings(keeps_quantised=True))
         manifest = yield from _report(steps)
     except KernelError as error:
         raise translate_file_error(error) from error

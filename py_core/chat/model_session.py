@@ -61,6 +61,11 @@ class ModelSession:
         self._op_sets = op_sets
 
     @property
+    def op_set_names(self) -> tuple[OpSetName, ...]:
+        """The engines to choose from, best first."""
+        return tuple(self._op_sets)
+
+    @property
     def model(self) -> LoadedModel | None:
         """The loaded model, if any."""
         return self._model
@@ -92,11 +97,11 @@ class ModelSession:
             ModelFileError: the file is refused.
             ModelTooLargeError: its weights do not fit, even alone.
         """
-        choice = choose_op_set(wish, self._op_sets)
-        if choice.notice:
-            yield OpSetFallback(choice.notice)
         try:
             file = open_model(source)
+            choice = choose_op_set(wish, file.config, self._op_sets)
+            if choice.notice:
+                yield OpSetFallback(choice.notice)
             model = yield from self._load_within_memory(file, origin, choice)
         except KernelError as error:
             raise translate_file_error(error) from error

@@ -4,7 +4,9 @@ Takes finished pairs, gives them back oldest first. The list of messages on the 
 thing and lives there. Does not know models or tokens.
 """
 
-from py_core.chat.turn_records import Exchange
+from collections.abc import Sequence
+
+from py_core.chat.turn_records import Attachment, Exchange
 
 
 class Transcript:
@@ -30,9 +32,12 @@ class Transcript:
         """The number of the turn that comes next."""
         return self._next_number
 
-    def record(self, user_text: str, assistant_text: str) -> None:
-        """Append a finished or stopped pair."""
-        exchange = Exchange(self._next_number, user_text, assistant_text)
+    def record(
+        self, user_text: str, assistant_text: str, attachments: Sequence[Attachment] = ()
+    ) -> None:
+        """Append a finished or stopped pair with what was attached to its message."""
+        number, attached = self._next_number, tuple(attachments)
+        exchange = Exchange(number, user_text, assistant_text, attached)
         self._exchanges = (*self._exchanges, exchange)
         self._next_number += 1
 

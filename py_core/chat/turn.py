@@ -16,10 +16,17 @@ from kernels.tokenizer import StreamDecoder
 from py_core.chat.kernel_errors import translate_kernel_error
 from py_core.chat.loaded_model import LoadedModel
 from py_core.chat.pacing import Pacer, StopSignal
+from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.transcript import Transcript
-from py_core.chat.turn_records import Conversation, ModelNumbers, make_compile_request
+from py_core.chat.turn_records import (
+    Attachment,
+    Conversation,
+    ModelNumbers,
+    make_compile_request,
+)
 from py_core.compiler.pipeline import compile_context
 from py_core.compiler.plan import Plan
+from py_core.compiler.request import CompileRequest
 from py_core.errors import ModelTooLargeError
 
 FinishReason = Literal["end", "length", "context", "stopped"]
@@ -33,6 +40,7 @@ class TurnAsk:
     system_text: str
     sampling: SamplerSettings
     max_tokens: int
+    attachments: tuple[Attachment, ...] = ()
 
 
 class TurnListener(Protocol):
@@ -50,11 +58,12 @@ class TurnListener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TurnPorts:
-    """The outside of a turn: time, ears, and the wish to stop."""
+    """The outside of a turn: time, ears, the wish to stop, and where plans are kept."""
 
     pacer: Pacer
     listener: TurnListener
     stop: StopSignal
+    shelf: PlanShelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,9 @@ async def run_turn(
         InvalidTextError: the message is blank.
         ModelTooLargeError: the memory for keys and values could not be had.
     """
-    plan = _compile_turn(model, transcript, ask)
+    request = _make_request(model, transcript, ask)
+    plan = compile_context(request)
+    ports.shelf.keep(plan, request)
     ports.listener.on_plan(plan)
     run = _Run(model, plan, ports)
     try:
@@ -104,17 +115,18 @@ async def run_turn(
             name=model.facts.name, needed_bytes=model.cache.bytes_total
         ) from error
     if outcome.finish_reason != "stopped" or outcome.text:
-        transcript.record(ask.text, outcome.text)
+        transcript.record(ask.text, outcome.text, ask.attachments)
     return outcome
 
 
-def _compile_turn(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> Plan:
+def _make_request(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> CompileRequest:
     conversation = Conversation(
         system_text=ask.system_text,
         earlier=transcript.exchanges,
         message=ask.text,
         number=transcript.next_number,
         session_key=transcript.session_key,
+        attachments=ask.attachments,
     )
     numbers = ModelNumbers(
         context_tokens=model.facts.context_tokens,
@@ -122,7 +134,7 @@ def _compile_turn(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> P
         template=model.template,
         counter=model.counter,
     )
-    return compile_context(make_compile_request(conversation, numbers, ask.max_tokens))
+    return make_compile_request(conversation, numbers, ask.max_tokens)
 
 
 class _Run:

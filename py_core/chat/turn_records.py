@@ -17,8 +17,13 @@ from py_core.compiler.policy import choose_row
 from py_core.compiler.request import CompileRequest, PromptTemplate, TokenCounter
 from py_core.errors import ContextOverflowError, InvalidTextError
 from py_core.records.fields import LARGEST_TEXT_CHARS, Sensitivity
-from py_core.records.kinds import Record, RoleTaggedMessage, SystemPolicyRecord
-from py_core.records.payloads import MessagePayload, SystemPolicyPayload
+from py_core.records.kinds import (
+    Record,
+    RoleTaggedMessage,
+    SystemPolicyRecord,
+    UntrustedContentBlock,
+)
+from py_core.records.payloads import MessagePayload, SystemPolicyPayload, UntrustedPayload
 from py_core.records.request_file import Capacity, Intent, PolicyChoice, Session
 from py_core.unicode_text import has_visible_text
 
@@ -28,12 +33,21 @@ _FIRST_TURN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """Foreign text that came with a message: to be looked at, never obeyed."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """One earlier pair: what the user said and what was answered, in full or until stopped."""
 
     number: int
     user_text: str
     assistant_text: str
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,7 @@ class Conversation:
     """Of this turn; it becomes the number of the exchange."""
 
     session_key: str
+    attachments: Sequence[Attachment] = ()
 
 
 def make_compile_request(
@@ -70,6 +85,10 @@ def make_compile_request(
     """
     if not has_visible_text(conversation.message):
         raise InvalidTextError(field="text", expected="type a message")
+    for index, attachment in enumerate(conversation.attachments):
+        if not has_visible_text(attachment.text):
+            field = f"attachments[{index}].text"
+            raise InvalidTextError(field=field, expected="attach a text that can be seen")
     capacity = Capacity(
         context_tokens=model.context_tokens,
         max_tokens=max_tokens,
@@ -112,10 +131,12 @@ def _make_records(conversation: Conversation) -> list[Record]:
         )
     for exchange in conversation.earlier:
         records.append(_make_message(exchange.number, "user", exchange.user_text))
+        records += _make_blocks(exchange.number, exchange.attachments)
         # A model may answer with nothing at all; there is no record of nothing.
         if has_visible_text(exchange.assistant_text):
             records.append(_make_message(exchange.number, "assistant", exchange.assistant_text))
     records.append(_make_message(conversation.number, "user", conversation.message))
+    records += _make_blocks(conversation.number, conversation.attachments)
     return records
 
 
@@ -127,6 +148,19 @@ def _make_message(number: int, role: Literal["user", "assistant"], text: str) ->
         source="conversation",
         observation_time=_time_of(number),
     )
+
+
+def _make_blocks(number: int, attachments: Sequence[Attachment]) -> list[UntrustedContentBlock]:
+    return [
+        UntrustedContentBlock(
+            record_id=f"turn-{number}-attachment-{index}",
+            payload=UntrustedPayload(text=attachment.text),
+            tenant_binding=TENANT,
+            source=attachment.name,
+            observation_time=_time_of(number),
+        )
+        for index, attachment in enumerate(attachments, 1)
+    ]
 
 
 def _time_of(number: int) -> datetime:

@@ -8,9 +8,10 @@ request is stated twice, which uses only what is left over.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from py_core.compiler.authority import is_core
+from py_core.compiler.authority import Tier, is_core
 from py_core.compiler.budget import Parts, Room
-from py_core.compiler.draft import Draft, Piece
+from py_core.compiler.candidate import Piece
+from py_core.compiler.draft import Draft
 from py_core.compiler.layout import PromptLayout, count_tokens, split_core
 from py_core.compiler.plan import Allowance, BudgetBar
 from py_core.compiler.prompt_parts import PromptParts, arrange_prompt
@@ -63,6 +64,7 @@ def write_account(draft: Draft, request: CompileRequest, room: Room, parts: Part
 @dataclass(frozen=True, slots=True)
 class _Sums:
     prompt: int
+    system: int
     core: int
     history: int
     memory_frames: int
@@ -73,6 +75,9 @@ class _Sums:
         rows = sum(len(piece.ids) for piece in arranged.pieces if _is_row(piece))
         return cls(
             prompt=count_tokens(arranged.pieces),
+            system=sum(
+                len(piece.ids) for piece in arranged.core if piece.tier is Tier.SYSTEM_POLICY
+            ),
             core=count_tokens(arranged.core),
             history=count_tokens(arranged.history),
             memory_frames=count_tokens(arranged.notes) + count_tokens(arranged.quotes) - rows,
@@ -87,6 +92,8 @@ def _is_row(piece: Piece) -> bool:
 
 def _tell(room: Room, parts: Parts, sums: _Sums) -> tuple[str, ...]:
     rows_budget = max(0, parts.memory_tokens - sums.memory_frames)
+    is_wordy = sums.system > room.system_share_tokens
+    wordy = f"system text with frames takes {sums.system}, above its share of"
     return (
         f"{room.context_tokens} context - {room.output_reserve_tokens} output reserve - "
         f"{room.guard_tokens} guard = {room.allowance_tokens} allowed",
@@ -96,6 +103,7 @@ def _tell(room: Room, parts: Parts, sums: _Sums) -> tuple[str, ...]:
         f"memory: {parts.memory_tokens} - {sums.memory_frames} frames = {rows_budget} for rows, "
         f"{sums.memory_rows} used",
         f"prompt: {sums.prompt}, free: {max(0, room.allowance_tokens - sums.prompt)}",
+        *((f"{wordy} {room.system_share_tokens}",) if is_wordy else ()),
     )
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 
 from py_core.compiler.authority import Tier, is_core, outranks
-from py_core.compiler.draft import Candidate, Draft, leave_out
+from py_core.compiler.candidate import Candidate
+from py_core.compiler.draft import Draft, leave_out
 from py_core.compiler.plan import GraphFinding, Reason
 from py_core.compiler.request import CompileRequest
 from py_core.compiler.supersession_graph import (
@@ -25,6 +26,8 @@ from py_core.compiler.supersession_graph import (
     topological_order,
 )
 from py_core.records.kinds import Retraction, SupersessionLink, Tombstone
+
+NOTHING = "nothing to act on"
 
 Removals = dict[str, tuple[Reason, tuple[str, ...]]]
 
@@ -110,6 +113,8 @@ def _apply_retractions(scene: _Scene) -> None:
         ids = [record.record_id, record.payload.target_id]
         if target is None:
             _note_missing(scene, "unknown_older", ids)
+        elif isinstance(target.record, Tombstone):
+            scene.note("protected_target", ids, "a deletion cannot be taken back; ignored")
         elif outranks(target.ranked_tier, Tier.EARLIER_USER) and not target.is_acting:
             scene.note("outranked_link", ids, "a retraction reaches tier 4 and below; ignored")
         else:
@@ -120,6 +125,8 @@ def _apply_links(scene: _Scene) -> frozenset[tuple[str, str]]:
     """Remove the older ends of all links that hold, and give these links."""
     claims: set[tuple[str, str]] = set()
     for candidate in scene.by_id.values():
+        if scene.gone.get(candidate.record_id, (None, ()))[0] is Reason.RETRACTED:
+            continue
         if isinstance(candidate.record, SupersessionLink):
             claims.add((candidate.record.payload.newer_id, candidate.record.payload.older_id))
         elif not isinstance(candidate.record, Tombstone):
@@ -144,10 +151,10 @@ def _is_sound(scene: _Scene, newer: str, older: str) -> bool:
     if target is None or target.is_acting:
         return _note_missing(scene, "unknown_older", ids)
     if source is None:
-        # Whoever wrote the link knew the newer record; that it was not fetched saves nothing
-        # but what no memory may touch.
+        # Its authority is unknown, so it counts as the lowest; otherwise an untrusted record could
+        # change what is trusted by being there or not.
         _note_missing(scene, "unknown_newer", ids)
-        return not outranks(target.ranked_tier, Tier.SESSION_STATE)
+        return not outranks(target.ranked_tier, Tier.UNTRUSTED)
     is_retracted = scene.gone.get(newer, (None, ()))[0] is Reason.RETRACTED
     if outranks(target.ranked_tier, source.ranked_tier):
         scene.note("outranked_link", ids, "a lower tier cannot replace a higher one; ignored")
@@ -160,7 +167,8 @@ def _note_missing(scene: _Scene, kind: str, ids: Iterable[str]) -> bool:
     if scene.foreign_ids.intersection(names):
         scene.note("foreign_link", names, "links end at the border of a tenant; ignored")
     else:
-        effect = "the older record goes" if kind == "unknown_newer" else "nothing to act on"
+        is_newer = kind == "unknown_newer"
+        effect = "counts as untrusted, so only such a record goes" if is_newer else NOTHING
         scene.note(kind, names, effect)
     return False
 
@@ -204,4 +212,4 @@ def _find_cause(scene: _Scene, record_id: str) -> Tier:
     if reason is not Reason.SUPERSEDED:
         return Tier.SYSTEM_POLICY
     known = [scene.by_id[newer].ranked_tier for newer in by if newer in scene.by_id]
-    return min(known, default=Tier.SESSION_STATE)
+    return min(known, default=Tier.UNTRUSTED)

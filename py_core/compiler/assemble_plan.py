@@ -6,7 +6,8 @@ Takes the rendered draft, gives the plan with its hashes. Does not decide anythi
 from collections.abc import Iterable
 
 from py_core.compiler.authority import is_core
-from py_core.compiler.draft import Candidate, Draft, Piece
+from py_core.compiler.candidate import Candidate, Piece
+from py_core.compiler.draft import Draft
 from py_core.compiler.plan import (
     BoundaryMark,
     Exclusion,

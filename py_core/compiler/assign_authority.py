@@ -18,7 +18,8 @@ kind, the turn and a person's review decide; no score is looked at. Does not kno
 from dataclasses import replace
 
 from py_core.compiler.authority import Tier
-from py_core.compiler.draft import Candidate, Draft, part
+from py_core.compiler.candidate import Candidate
+from py_core.compiler.draft import Draft, part
 from py_core.compiler.plan import Reason
 from py_core.compiler.request import CompileRequest
 from py_core.records.fields import PromotionState, ReviewStatus
@@ -46,7 +47,7 @@ def assign_authority(draft: Draft, request: CompileRequest) -> Draft:
     """Give each candidate its tier, and exclude what has none by its review state."""
     turn = find_current_turn(draft, request)
     tiered = tuple(
-        replace(candidate, tier=find_tier(candidate.record, turn)) for candidate in draft.kept
+        candidate.with_tier(find_tier(candidate.record, turn)) for candidate in draft.kept
     )
     return part(replace(draft, kept=tiered), "assign_authority", _find_reason)
 

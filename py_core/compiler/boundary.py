@@ -8,7 +8,7 @@ Does not know budgets.
 from collections.abc import Sequence
 
 from py_core.compiler.authority import is_core
-from py_core.compiler.draft import Candidate
+from py_core.compiler.candidate import Candidate
 from py_core.compiler.plan import BoundaryMark
 from py_core.compiler.policy import identify_table
 from py_core.compiler.request import CompileRequest

@@ -32,6 +32,9 @@ class Room:
     prompt_limit_tokens: int
     output_reserve_tokens: int
     guard_tokens: int
+    system_share_tokens: int
+    """A ceiling for system text that is told and not enforced: the core is never cut."""
+
     history_share_tokens: int
     memory_share_tokens: int
 
@@ -59,6 +62,7 @@ def measure_room(capacity: Capacity, row: PolicyRow, context_tokens: int | None 
         prompt_limit_tokens=prompt_limit,
         output_reserve_tokens=reserve,
         guard_tokens=computed if row.guard_tokens is None else row.guard_tokens,
+        system_share_tokens=context * row.system_share_ppm // MILLION,
         history_share_tokens=context * row.history_share_ppm // MILLION,
         memory_share_tokens=context * row.memory_share_ppm // MILLION,
     )

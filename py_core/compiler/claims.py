@@ -8,8 +8,9 @@ Nothing is invented: slot and value are words of the text. Does not know tiers.
 import re
 from functools import lru_cache
 
-from py_core.compiler.draft import Candidate
+from py_core.compiler.candidate import Candidate
 from py_core.records.fields import LARGEST_VALUE_CHARS, Fact
+from py_core.records.kinds import RoleTaggedMessage, UntrustedContentBlock
 from py_core.unicode_text import fold_case, plain_form
 
 # After a colon only a short value counts: "Note: ..." begins many sentences.
@@ -17,7 +18,7 @@ _PAIR = re.compile(
     r"[-*]? ?([A-Za-z0-9][A-Za-z0-9_.-]{0,63})(?: ?= ?([^=\n]{1,300})|: ([^=:\n]{1,40}))"
 )
 _SENTENCE = re.compile(
-    r"(?:the |my |our |your |user's )?([A-Za-z][A-Za-z0-9 _-]{1,40}?) (?:is|are) (?:now )?"
+    r"(the |my |our |your |user's )?([A-Za-z][A-Za-z0-9 _-]{1,40}?) (?:is|are) (?:now )?"
     r"([^.!?\n]{1,120})[.!]?",
     re.IGNORECASE | re.ASCII,
 )
@@ -31,10 +32,18 @@ _CACHED_TEXTS = 4_096
 
 
 def list_claims(candidate: Candidate) -> tuple[Fact, ...]:
-    """Give the claims of a candidate: those that came with it, else those its text spells out."""
+    """Give the claims of a candidate: those that came with it, else those its text spells out.
+
+    Quoted text is an object and claims nothing; neither does what the model itself once said.
+    """
+    record = candidate.record
+    if isinstance(record, UntrustedContentBlock) or candidate.is_acting:
+        return ()
     if candidate.facts:
         return candidate.facts
-    return () if candidate.is_acting else read_claims(candidate.plain_text)
+    if isinstance(record, RoleTaggedMessage) and record.payload.role == "assistant":
+        return ()
+    return read_claims(candidate.plain_text)
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
@@ -52,9 +61,12 @@ def read_claims(plain_text: str) -> tuple[Fact, ...]:
     if len(plain_text) > _LONGEST_SENTENCE:
         return ()
     sentence = _SENTENCE.fullmatch(plain_text)
-    if sentence is None or not _names_something(sentence[1]):
+    if sentence is None or not _names_something(sentence[2]):
         return ()
-    return (_make_fact("_".join(sentence[1].split()), sentence[2]),)
+    owner, name = (sentence[1] or "").lower(), "_".join(sentence[2].split())
+    # "My name is Ada" and a record about the user that says "Name is Ada" speak of one slot.
+    slot = f"user.{name}" if owner in {"my ", "user's "} else name
+    return (_make_fact(slot, sentence[3]),)
 
 
 def name_slot(candidate: Candidate, fact: Fact) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from py_core.compiler.candidate import Candidate
 from py_core.compiler.claims import compare_form, list_claims
-from py_core.compiler.draft import Candidate
 from py_core.records.fields import LARGEST_PPM
 from py_core.unicode_text import WORD, fold_case
 
@@ -25,7 +25,7 @@ _SHORTEST_STEM = 3
 _FEWEST_WORDS = 3
 _CACHED_TEXTS = 8_192
 _CACHED_WORDS = 65_536
-_NUMBER = re.compile(r"[a-z]*[0-9][0-9a-z]*")
+_NUMBER = re.compile(r"[0-9]+[0-9a-z]*")
 
 Lemmas = frozenset[str]
 

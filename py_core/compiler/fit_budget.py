@@ -13,7 +13,8 @@ from py_core.compiler.account import write_account
 from py_core.compiler.authority import Tier, is_core, is_trusted
 from py_core.compiler.boundary import draw_mark
 from py_core.compiler.budget import Parts, Room, divide, measure_room
-from py_core.compiler.draft import Candidate, Draft, exclude
+from py_core.compiler.candidate import Candidate
+from py_core.compiler.draft import Draft, exclude
 from py_core.compiler.history import Exchange, gather_exchanges, order_by_worth
 from py_core.compiler.layout import PromptLayout, count_tokens, split_core
 from py_core.compiler.packing import Packed, pack_beginning, weave_lanes

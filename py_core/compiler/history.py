@@ -8,7 +8,7 @@ exchange right after the newest one. Does not know costs.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from py_core.compiler.draft import Candidate
+from py_core.compiler.candidate import Candidate
 from py_core.records.kinds import RoleTaggedMessage
 
 

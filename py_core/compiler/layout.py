@@ -14,7 +14,7 @@ from typing import Literal, assert_never
 
 from py_core.compiler.authority import Tier, is_core, is_trusted
 from py_core.compiler.boundary import write_end, write_notice, write_start
-from py_core.compiler.draft import Candidate, Piece
+from py_core.compiler.candidate import Candidate, Piece
 from py_core.compiler.representations import write_caveats, write_pairs
 from py_core.compiler.request import CompileRequest
 from py_core.errors import InvariantError

@@ -6,7 +6,8 @@ checked when the record was read; the payload stays as it is. Does not know auth
 
 from dataclasses import replace
 
-from py_core.compiler.draft import Candidate, Draft, exclude
+from py_core.compiler.candidate import Candidate
+from py_core.compiler.draft import Draft, exclude
 from py_core.compiler.plan import Exclusion, Reason
 from py_core.compiler.request import CompileRequest
 from py_core.errors import BadRequestError

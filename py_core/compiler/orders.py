@@ -25,8 +25,9 @@ _SHAPES = "|".join(
         rf"(?:ignore|disregard|forget|override|bypass|overrule)\b.{{0,60}}\b{_RULES}\b",
         rf"(?:reveal|print|show|send|leak|exfiltrate|repeat|output|expose|share|email|post)\b"
         rf".{{0,60}}\b{_SECRETS}\b",
-        r"you are (?:now|no longer)\b",
-        r"from now on\b",
+        r"you are (?:now|no longer) [a-z]",
+        r"from now on,? "
+        r"(?:you|always|never|only|answer|respond|reply|speak|write|act|do|ignore|obey)\b",
         r"(?:act as|pretend (?:to be|you are|that you)|role-?play as)\b",
         r"(?:do not|don't|never) (?:tell|inform|mention|reveal|warn|alert)\b.{0,30}\buser\b",
         r"new (?:system |developer )?(?:instructions?|polic(?:y|ies)|rules?|task)"
@@ -39,10 +40,10 @@ _SHAPES = "|".join(
         r"(?:comply|obey|ignore|reveal|disregard)\b",
         r"(?:the )?user (?:wants|asked|has asked|told) (?:me|you|us) to\b",
         r"let'?s think step by step\b",
-        r"as (?:the|an?) (?:assistant|ai|language model)\b",
+        r"as (?:the|an?) (?:assistant|ai|ai model|language model),? you\b",
     )
 )
-_ORDERS = re.compile(rf"\b(?:{_SHAPES})", re.IGNORECASE | re.ASCII)
+_ORDERS = re.compile(rf"\b(?:{_SHAPES})", re.ASCII)
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"']{1,2000}|\bwww\.[^\s<>\"']{1,2000}")
 _SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
 _CACHED_TEXTS = 4_096
@@ -56,13 +57,12 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 def is_order(sentence: str) -> bool:
     """Tell whether a sentence speaks to the model instead of stating something."""
-    text = collapse_spaces(make_skeleton(sentence))
+    text = collapse_spaces(make_skeleton(sentence)).lower()
     return may_be_order(text) and _ORDERS.search(text) is not None
 
 
-def may_be_order(text: str) -> bool:
+def may_be_order(lowered: str) -> bool:
     """Tell cheaply whether the pattern is worth trying: every order holds one of these parts."""
-    lowered = text.lower()
     return any(part in lowered for part in _PARTS)
 
 
@@ -78,4 +78,6 @@ _PARTS = (
 
 def drop_addresses(text: str) -> tuple[str, int]:
     """Replace web addresses by a fixed word; give how many there were."""
+    if "://" not in text and "www." not in text:
+        return text, 0
     return _ADDRESS.subn("[link]", text)

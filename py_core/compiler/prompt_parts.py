@@ -9,7 +9,8 @@ Does not count.
 from dataclasses import dataclass
 
 from py_core.compiler.authority import is_core, is_trusted
-from py_core.compiler.draft import Candidate, Draft, Piece
+from py_core.compiler.candidate import Candidate, Piece
+from py_core.compiler.draft import Draft
 from py_core.compiler.history import gather_exchanges
 from py_core.compiler.layout import PromptLayout, split_core
 from py_core.compiler.request import CompileRequest

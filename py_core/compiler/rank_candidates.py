@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from py_core.compiler.authority import Tier, is_core
-from py_core.compiler.draft import Candidate, Draft, leave_out, part
+from py_core.compiler.candidate import Candidate
+from py_core.compiler.draft import Draft, leave_out, part
 from py_core.compiler.duplicates import find_exact, find_near
 from py_core.compiler.plan import DuplicateGroup, Reason, Routing
 from py_core.compiler.policy import PolicyRow
@@ -40,9 +41,7 @@ def rank_candidates(draft: Draft, request: CompileRequest) -> Draft:
     """Drop what is not wanted, fold what repeats, and put the rest in order."""
     row = request.row
     wanted = part(draft, "rank_candidates", lambda found: _find_reason(found, request, row))
-    scored = [
-        replace(candidate, score=count_score(candidate, request, row)) for candidate in wanted.kept
-    ]
+    scored = [_score(candidate, request, row) for candidate in wanted.kept]
     ordered = replace(wanted, kept=tuple(sorted(scored, key=_order)))
     return _escalate(_fold(ordered, row), request, row)
 
@@ -61,6 +60,13 @@ def _find_reason(candidate: Candidate, request: CompileRequest, row: PolicyRow) 
     if is_memory and score is not None and count_relevance(score, row) < row.relevance_floor_ppm:
         return Reason.BELOW_RELEVANCE_FLOOR
     return None
+
+
+def _score(candidate: Candidate, request: CompileRequest, row: PolicyRow) -> Candidate:
+    """Score what competes for room; the core and the turns of the conversation do not."""
+    if candidate.is_turn or is_core(candidate.ranked_tier):
+        return candidate
+    return candidate.changed(score=count_score(candidate, request, row))
 
 
 def _order(candidate: Candidate) -> tuple[int, int, int, float, int, str]:
@@ -82,7 +88,12 @@ def _fold(draft: Draft, row: PolicyRow) -> Draft:
         key=lambda found: (int(found.ranked_tier), found.lane is not Lane.STATUS, _order(found)),
     )
     exact = find_exact(foldable)
-    singles = [candidate for candidate in foldable if candidate.record_id not in exact]
+    # Only memory repeats itself in other words; two policies or two pasted texts may differ in one.
+    singles = [
+        candidate
+        for candidate in foldable
+        if isinstance(candidate.record, MEMORY_KINDS) and candidate.record_id not in exact
+    ]
     near = find_near(singles, row.duplicate_jaccard_ppm, row.duplicate_looks)
     owners = {suppressed: near.get(owner, owner) for suppressed, owner in exact.items()} | near
     reasons = {
@@ -110,7 +121,7 @@ def _inherit(candidate: Candidate, groups: dict[str, list[str]]) -> Candidate:
     folded = groups.get(candidate.record_id)
     if folded is None:
         return candidate
-    return replace(candidate, provenance=(*candidate.provenance, *folded))
+    return candidate.changed(provenance=(*candidate.provenance, *folded))
 
 
 def _escalate(draft: Draft, request: CompileRequest, row: PolicyRow) -> Draft:

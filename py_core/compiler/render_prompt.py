@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from py_core.compiler.authority import is_trusted
-from py_core.compiler.draft import Draft, Piece
+from py_core.compiler.candidate import Piece
+from py_core.compiler.draft import Draft
 from py_core.compiler.prompt_parts import arrange_prompt
 from py_core.compiler.request import CompileRequest
 from py_core.errors import InvariantError

@@ -12,11 +12,11 @@ record's own or stands in a fixed template here: nothing is invented. Does not k
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from py_core.compiler.authority import is_trusted
+from py_core.compiler.candidate import Candidate
 from py_core.compiler.claims import read_claims
-from py_core.compiler.draft import Candidate
 from py_core.compiler.duplicates import lemmatise
 from py_core.compiler.orders import split_sentences
 from py_core.compiler.policy import Level, PolicyRow
@@ -49,8 +49,8 @@ class RowMaker:
                 continue
             row_text = self._frame(candidate, text)
             if self._keeps_to_limit(row_text):
-                return replace(candidate, level=level, row_text=row_text)
-        return replace(candidate, level="fragment", row_text=self._cut(candidate))
+                return candidate.changed(level=level, row_text=row_text)
+        return candidate.changed(level="fragment", row_text=self._cut(candidate))
 
     def _form(self, candidate: Candidate, level: Level) -> str | None:
         match level:

@@ -6,6 +6,7 @@ step reads a clock, a file or a model. Does not know where any of it came from.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Protocol
 
 from py_core.compiler.policy import PolicyRow, choose_row
@@ -53,7 +54,7 @@ class PromptTemplate:
     turn_end: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompileRequest:
     """Everything that decides the prompt; the same request gives the same plan."""
 
@@ -67,10 +68,23 @@ class CompileRequest:
     counter: TokenCounter
     template: PromptTemplate
 
-    @property
+    @cached_property
     def row(self) -> PolicyRow:
         """The policy for a model of this size, with what the user fixed."""
         return choose_row(self.capacity.context_tokens, self.policy, self.intent.task)
+
+
+def write_request_file(request: CompileRequest) -> RequestFile:
+    """Give the data of a request as a file has it; with the same model it compiles the same."""
+    return RequestFile(
+        records=request.records,
+        session=request.session,
+        capacity=request.capacity,
+        policy=request.policy,
+        scores=dict(request.scores),
+        intent=request.intent,
+        lanes=request.lanes,
+    )
 
 
 def join_request(

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field, replace
 
 from py_core.compiler.access import find_refusal
 from py_core.compiler.authority import Tier, is_trusted, outranks
+from py_core.compiler.candidate import Candidate
 from py_core.compiler.claims import compare_form, list_claims, name_slot
-from py_core.compiler.draft import Candidate, Draft, leave_out
+from py_core.compiler.draft import Draft, leave_out
 from py_core.compiler.plan import Conflict, Reason
 from py_core.compiler.request import CompileRequest
 from py_core.records.fields import Lane, Scope
@@ -213,4 +214,6 @@ def _mark(candidate: Candidate, findings: _Findings) -> Candidate:
     record_id = candidate.record_id
     marked = candidate.flagged("historical") if record_id in findings.historical else candidate
     caveats = findings.disputed.get(record_id)
-    return marked if caveats is None else replace(marked, caveats=tuple(dict.fromkeys(caveats)))
+    if caveats is None:
+        return marked
+    return marked.changed(caveats=tuple(dict.fromkeys(caveats)))

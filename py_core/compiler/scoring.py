@@ -6,7 +6,7 @@ millionths. Relevance decides the order inside a tier and never the tier. Does n
 
 from datetime import datetime, timedelta
 
-from py_core.compiler.draft import Candidate
+from py_core.compiler.candidate import Candidate
 from py_core.compiler.policy import PolicyRow
 from py_core.compiler.request import CompileRequest
 from py_core.records.fields import LARGEST_PPM, Lane

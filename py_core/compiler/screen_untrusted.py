@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from py_core.compiler.authority import is_trusted
-from py_core.compiler.draft import Candidate, Draft, exclude
+from py_core.compiler.candidate import Candidate
+from py_core.compiler.draft import Draft, exclude
 from py_core.compiler.orders import drop_addresses, is_order, split_sentences
 from py_core.compiler.plan import Exclusion, Reason
 from py_core.compiler.request import CompileRequest
@@ -68,7 +69,7 @@ def _screen(candidate: Candidate, control_texts: tuple[str, ...]) -> Candidate:
         if value.text:
             # Without a new check: a screened value may be longer than one that comes from outside.
             facts.append(Fact.model_construct(slot=fact.slot, value=value.text, is_list=False))
-    changed = replace(candidate, text=screened.text, facts=tuple(facts))
+    changed = candidate.changed(text=screened.text, facts=tuple(facts))
     return changed.flagged(*flags)
 
 
@@ -76,7 +77,8 @@ def _screen(candidate: Candidate, control_texts: tuple[str, ...]) -> Candidate:
 def _screen_text(text: str, control_texts: tuple[str, ...]) -> _Screened:
     flags: list[str] = []
     visible = unify_line_ends(normalise("NFKC", text))
-    if INVISIBLE.search(visible):
+    is_plain = visible.isascii() and visible.isprintable()
+    if not is_plain and INVISIBLE.search(visible):
         visible = drop_invisible(visible)
         flags.append("invisible_removed")
     sentences = split_sentences(visible)

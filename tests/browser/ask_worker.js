@@ -1,6 +1,6 @@
 /**
  * Loads one served model in a worker of its own and sends it messages, without the page's views.
- * Takes {label, turns: [{text, settings}]}; gives the value of each chat.send, or throws the first
+ * Takes {label, turns: [{text, settings}], op_set?}; gives the value of each chat.send, or throws the first
  * error reply. One function expression, so that any driver can hand it to its browser.
  */
 async (order) => {
@@ -31,7 +31,7 @@ async (order) => {
     const wanted = models.find(({ label }) => label.startsWith(order.label));
     if (!wanted) throw new Error(`no model ${order.label} in ${JSON.stringify(models)}`);
     const opened = await ask('store.open', { sha256: wanted.sha256 });
-    const facts = await ask('model.load', { ...opened, op_set: 'auto' });
+    const facts = await ask('model.load', { ...opened, op_set: order.op_set ?? 'auto' });
     const turns = [];
     for (const { text, settings } of order.turns) {
       turns.push(await ask('chat.send', { text, system: '', settings }));

@@ -62,7 +62,9 @@ MEASURE = """async (repeats) => {
   const all = { search: '', filters: {}, offset: 0, limit: 50 };
   const open = await timed('memory.list', all);
   const reopen = await timed('memory.list', all);
-  const figures = { open: [open.took_ms], reopen: [reopen.took_ms], search: [], write: [], forget: [] };
+  const figures = {
+    open: [open.took_ms], reopen: [reopen.took_ms], search: [], write: [], forget: [],
+  };
   const total = open.reply.value.total;
   for (let turn = 0; turn < repeats; turn += 1) {
     const search = `number ${turn * 977} `;

@@ -141,9 +141,11 @@ class ChatPage:
         """The sentences that say what went wrong."""
         return self.page.get_by_role("alert")
 
-    def ask_worker(self, label: str, *turns: dict[str, Any]) -> dict[str, Any]:
+    def ask_worker(
+        self, label: str, *turns: dict[str, Any], op_set: str = "auto"
+    ) -> dict[str, Any]:
         """Hold a conversation with a second worker and return facts and results."""
-        order = json.dumps({"label": label, "turns": turns})
+        order = json.dumps({"label": label, "turns": turns, "op_set": op_set})
         answer: dict[str, Any] = self.page.evaluate(f"({ASK_WORKER})({order})")
         return answer
 

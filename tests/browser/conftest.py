@@ -18,7 +18,7 @@ from py_core.serving.site import Site
 from py_core.serving.static_server import RunningServer, start
 from py_core.serving.vendor_lock import VendorLock, read_vendor_lock
 from tests.browser.chat_page import ChatPage
-from tests.browser.engines import CHROMIUM_FLAGS
+from tests.browser.engines import CHROMIUM_FLAGS, ENGINES
 from tests.browser.profiles import DEADLINE_MS, demand_engine, open_context
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Start Chromium once."""
-    path = demand_engine("chromium")
+    path = demand_engine(ENGINES["chromium"])
     expect.set_options(timeout=DEADLINE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)

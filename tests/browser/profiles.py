@@ -1,6 +1,6 @@
 """Engines that a test demands, and fresh profiles of Chromium.
 
-Takes an engine's name or the running browser; gives its program or a context. Does not know the
+Takes an engine or the running browser; gives its program or a context. Does not know the
 page.
 """
 
@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.browser.engines import ENGINES, explain_missing, is_required
+from tests.browser.engines import Engine, explain_missing, is_required
 
 # Ends a hang only: a test waits for what the page shows, on slow machines as long as it takes.
 DEADLINE_MS = 120_000
 
 
-def demand_engine(name: str) -> Path:
+def demand_engine(engine: Engine) -> Path:
     """Return the engine's program; skip the test without it, or fail where it is required."""
-    engine = ENGINES[name]
     path = engine.find()
-    if path is None and is_required(name):
+    if path is None and is_required(engine.name):
         pytest.fail(explain_missing(engine))
     if path is None:
         pytest.skip(explain_missing(engine))

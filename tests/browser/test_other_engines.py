@@ -11,10 +11,13 @@ from playwright.sync_api import BrowserContext
 from py_core.serving.static_server import RunningServer
 from tests.browser import webkit_driver
 from tests.browser.chat_page import ASK_WORKER, FIXTURE, GREEDY, ChatPage
+from tests.browser.engines import ENGINES
 from tests.browser.profiles import demand_engine
 
 MESSAGE = "the"
 DEADLINE_S = 300
+QUANTISED = "Grouped q4_1"
+"""The page loads the float32 model, its second worker this one: both kinds of kernels run."""
 CONTROLS = {
     "option": f"//select[@id='model-choice']/option[starts-with(., '{FIXTURE}')]",
     "Model": "//select[@id=//label[normalize-space()='Model']/@for]",
@@ -38,15 +41,19 @@ def make_order(address: str) -> dict[str, Any]:
         "controls": CONTROLS,
         "message": MESSAGE,
         "ask": ASK_WORKER,
-        "order": {"label": FIXTURE, "turns": TURNS},
+        "order": {"label": QUANTISED, "turns": TURNS},
     }
 
 
 def expect_same(result: dict[str, Any], context: BrowserContext, address: str) -> None:
-    """Compare with Chromium: the text on the page, and the ids of a greedy and a drawn answer."""
+    """Compare with Chromium: the text on the page, and the ids of a greedy and a drawn answer.
+
+    Each engine runs the kernels, Chromium and Firefox with as many threads as it finds useful.
+    """
     chat = ChatPage.open(context, address)
     chat.load_model(FIXTURE)
-    here = chat.ask_worker(FIXTURE, *TURNS)
+    here = chat.ask_worker(QUANTISED, *TURNS)
+    assert result["asked"]["facts"]["op_set"] == here["facts"]["op_set"] == "simd"
     assert result["boot"] == "ready"
     assert result["answer"] == chat.send(MESSAGE).text
     for found, expected in zip(result["asked"]["turns"], here["turns"], strict=True):
@@ -56,7 +63,7 @@ def expect_same(result: dict[str, Any], context: BrowserContext, address: str) -
 
 def test_firefox_boots_and_answers_like_chromium(context: BrowserContext, server: RunningServer):
     """One turn on the page and two with its worker, through WebDriver BiDi."""
-    order = make_order(server.address) | {"executable": str(demand_engine("firefox"))}
+    order = make_order(server.address) | {"executable": str(demand_engine(ENGINES["firefox"]))}
     driver = Path(__file__).parent / "firefox_driver.mjs"
     done = subprocess.run(
         ["node", str(driver), json.dumps(order)],
@@ -73,6 +80,6 @@ def test_firefox_boots_and_answers_like_chromium(context: BrowserContext, server
 @pytest.mark.filterwarnings("ignore:setting remote_server_addr:DeprecationWarning")
 def test_webkit_boots_and_answers_like_chromium(context: BrowserContext, server: RunningServer):
     """One turn on the page and two with its worker, through WebKit's own driver."""
-    executable = demand_engine("webkit")
+    executable = demand_engine(ENGINES["webkit"])
     result = webkit_driver.hold_one_turn(executable, make_order(server.address))
     expect_same(result, context, server.address)

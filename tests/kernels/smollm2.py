@@ -54,7 +54,8 @@ class SourceTensors:
 
 
 @cache
-def _find_file() -> Path | None:
+def find_file() -> Path | None:
+    """Find the GGUF with the pinned hash in the cache."""
     wanted = read_golden()["source"]
     folder = find_cache_folder(os.environ, sys.platform)
     for path in sorted(folder.rglob("*.gguf")):
@@ -66,7 +67,7 @@ def _find_file() -> Path | None:
 
 @cache
 def _open_source() -> ModelSource | None:
-    path = _find_file()
+    path = find_file()
     return read_model_source(BytesSource(path.read_bytes())) if path else None
 
 

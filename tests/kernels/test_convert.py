@@ -12,7 +12,7 @@ from kernels.errors import ErrorCode, KernelError
 from kernels.fixture_models import make_weights
 from kernels.manifest import Manifest, parse_manifest
 from kernels.model_config import ModelConfig
-from kernels.model_names import count_parameters, tensor_shapes
+from kernels.model_names import OUTPUT, TOKEN_EMBEDDINGS, count_parameters, tensor_shapes
 from kernels.model_source import ModelSource
 from kernels.slm_writer import WriteProgress
 from tests.kernels.gguf_bytes import open_grouped, pack_gguf, write_hub_folder
@@ -68,6 +68,17 @@ def test_the_block_size_is_the_row_unless_given():
     blocks = open_bytes(convert_gguf(dtype=DType.Q8_0, block_size=8)).entries["layers.0.w2.weight"]
     nibbles = open_bytes(convert_gguf(dtype=DType.Q4_0)).entries["layers.0.w2.weight"]
     assert (rows.block_size, blocks.block_size, nibbles.block_size) == (64, 8, 32)
+
+
+def test_a_file_of_nibbles_keeps_the_tables_of_tokens_as_bytes():
+    """They cost most in nibbles; `is_uniform` gives them nibbles too, as SLM1's own q4_0 files."""
+    mixed = open_bytes(convert_gguf(dtype=DType.Q4_0)).entries
+    uniform = open_bytes(convert_gguf(dtype=DType.Q4_0, is_uniform=True)).entries
+    tables = {name for name in mixed if name in {TOKEN_EMBEDDINGS, OUTPUT}}
+    kept = {name for name, entry in mixed.items() if entry.dtype == DType.Q8_0}
+    assert (len(tables) > 0, kept) == (True, tables)
+    assert {mixed[name].block_size for name in tables} == {mixed[TOKEN_EMBEDDINGS].shape[-1]}
+    assert {entry.dtype for entry in uniform.values()} == {DType.F32, DType.Q4_0}
 
 
 def test_a_block_size_that_does_not_fit_is_refused():
@@ -214,3 +225,18 @@ def test_weights_of_a_recipe_depend_on_the_seed_alone():
     first, second = make_weights(config, 1), make_weights(config, 2)
     assert not np.array_equal(first["norm.weight"], second["norm.weight"])
     np.testing.assert_array_equal(first["norm.weight"], make_weights(config, 1)["norm.weight"])
+
+
+def test_what_is_quantised_already_can_stay_as_it_is():
+    """A `.slm` in q4_1 passes through a q8_0 conversion byte by byte; a float32 one does not."""
+    stored = convert_gguf(dtype=DType.Q4_1, name="x", origin="y")
+    again, _, _ = convert_bytes(
+        read_model_source(BytesSource(stored)), dtype=DType.Q8_0, keeps_quantised=True
+    )
+    assert again == stored
+    floats = convert_gguf(dtype=DType.F32)
+    rounded, manifest, _ = convert_bytes(
+        read_model_source(BytesSource(floats)), dtype=DType.Q8_0, keeps_quantised=True
+    )
+    assert open_bytes(rounded).dtype == DType.Q8_0
+    assert manifest.dtype == "q8_0"

@@ -119,7 +119,7 @@ def test_a_file_with_bytes_behind_the_model_is_refused(extra):
 ENTRY_CASES = [
     # data, tensor, field, damaged value, code
     (TINY, "norm.weight", "dtype", 0, ErrorCode.UNSUPPORTED_DTYPE),
-    (TINY, "norm.weight", "dtype", 101, ErrorCode.UNSUPPORTED_DTYPE),
+    (TINY, "norm.weight", "dtype", 102, ErrorCode.UNSUPPORTED_DTYPE),
     (TINY, "norm.weight", "rank", 0, ErrorCode.INVALID_TENSOR_DIRECTORY),
     (TINY, "norm.weight", "rank", 5, ErrorCode.INVALID_TENSOR_DIRECTORY),
     (TINY, "norm.weight", "rank", 2, ErrorCode.SHAPE_MISMATCH),

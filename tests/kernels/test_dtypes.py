@@ -22,17 +22,16 @@ FINITE = st.floats(-(2.0**99), 2.0**99, width=32).map(
 
 @given(
     values=st.lists(FINITE, min_size=16, max_size=16),
-    dtype=st.sampled_from([DType.Q8_0, DType.Q4_0]),
     block_size=st.sampled_from([2, 4, 8]),
 )
-def test_each_weight_comes_back_within_half_a_step(values, dtype, block_size):
+def test_each_byte_comes_back_within_half_a_step(values, block_size):
     """Rounding to the nearest level moves a weight by at most half a scale."""
     rows = np.array(values, dtype=np.float32).reshape(2, 8)
-    payload, scales = quantise(dtype, rows, block_size)
+    payload, scales = quantise(DType.Q8_0, rows, block_size)
     assert scales is not None
     assert np.isfinite(scales).all()
     assert (scales > 0).all()
-    error = np.abs(dequantise(dtype, payload, scales).astype(np.float64) - rows)
+    error = np.abs(dequantise(DType.Q8_0, payload, scales).astype(np.float64) - rows)
     # The scale itself is rounded to float32, which moves the outer levels by 2**-24 each.
     half_step = np.repeat(scales, block_size, axis=1) * 0.50002
     assert (error <= half_step).all()
@@ -61,6 +60,40 @@ def test_a_block_too_small_for_its_scale_becomes_zeros():
     payload, scales = quantise(DType.Q8_0, tiny, 4)
     assert scales is not None
     assert (payload.tolist(), scales.tolist()) == ([[0, 0, 0, 0]], [[1.0]])
+
+
+HALVES = st.floats(-100, 100, width=16)
+
+
+@given(values=st.lists(HALVES, min_size=32, max_size=32))
+def test_a_weight_with_a_minimum_comes_back_within_half_a_step(values):
+    """q4_1: the step is a fifteenth of the block's spread, and both ends are rounded to float16."""
+    rows = np.array([values], dtype=np.float32)
+    payload, scales = quantise(DType.Q4_1, rows, 32)
+    assert scales is not None
+    assert scales.shape == (1, 1, 2)
+    np.testing.assert_array_equal(scales, scales.astype(np.float16).astype(np.float32))
+    error = np.abs(dequantise(DType.Q4_1, payload, scales) - rows).max()
+    # float16 rounds a number by up to 2**-11 of it; the scale's part counts fifteen times.
+    assert error <= scales[0, 0, 0] * (0.5 + 15 * 2**-11) + np.abs(rows).max() * 2**-10 + 1e-6
+
+
+def test_q4_1_of_a_worked_example():
+    """0 to 31: scale 31 / 15 in float16, minimum 0, the last weight back as 15 times the scale."""
+    payload, scales = quantise(DType.Q4_1, np.arange(32, dtype=np.float32)[None], 32)
+    assert scales is not None
+    step = np.float32(np.float16(31 / 15))
+    assert scales.tolist() == [[[step, 0.0]]]
+    assert payload[0, 0] == 0x00  # 0 and 1 are both nearest to code 0
+    assert dequantise(DType.Q4_1, payload, scales)[0, 31] == 15 * step
+
+
+def test_equal_weights_have_scale_0_in_q4_1():
+    """The minimum says it all."""
+    payload, scales = quantise(DType.Q4_1, np.full((1, 32), -0.5, np.float32), 32)
+    assert scales is not None
+    assert scales.tolist() == [[[0.0, -0.5]]]
+    assert not payload.any()
 
 
 def test_low_nibble_comes_first_and_8_to_15_are_negative():
@@ -96,6 +129,9 @@ def test_row_scales_and_block_scales_differ_only_in_their_number():
         (DType.Q4_0, 8, 4, True),
         (DType.Q4_0, 9, 3, False),
         (DType.Q4_0, 8, 16, False),
+        (DType.Q4_1, 64, 32, True),
+        (DType.Q4_1, 64, 64, False),
+        (DType.Q4_1, 48, 32, False),
     ],
 )
 def test_a_block_must_divide_the_row(dtype, columns, block_size, is_fit):

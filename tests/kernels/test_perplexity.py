@@ -4,7 +4,13 @@ import math
 
 import numpy as np
 
-from kernels.perplexity import forced_logits, perplexity, token_losses
+from kernels.perplexity import (
+    forced_logits,
+    perplexity,
+    standard_error,
+    token_losses,
+    window_losses,
+)
 from kernels.reference import reference_logits
 from tests.kernels.loaded_decoder import load_decoder
 from tests.kernels.random_tensors import SMALL, RandomTensors
@@ -43,3 +49,32 @@ def test_forced_logits_have_one_row_a_token():
     rows = forced_logits(decoder, IDS)
     assert rows.shape == (60, 50)
     assert np.abs(rows[-1] - decoder.forward(IDS, decoder.new_cache())).max() < 1e-5
+
+
+def test_windows_are_read_without_what_lies_before_them():
+    """60 ids in windows of 25: three losses apart, each as if its ids were the whole text."""
+    decoder = load_decoder(RandomTensors(SMALL))
+    found = list(window_losses(decoder, IDS, 25))
+    assert [len(losses) for losses in found] == [24, 24, 9]
+    np.testing.assert_array_equal(found[1], token_losses(decoder, IDS[25:50]))
+
+
+def test_a_rest_of_one_id_is_left_out():
+    """It has nothing to predict."""
+    decoder = load_decoder(RandomTensors(SMALL))
+    assert [len(losses) for losses in window_losses(decoder, IDS[:21], 20)] == [19]
+
+
+def test_losses_do_not_depend_on_the_chunks():
+    """Chunk by chunk or from all logits at once."""
+    decoder = load_decoder(RandomTensors(SMALL))
+    logits = forced_logits(decoder, IDS)[:-1].astype(np.float64)
+    normalisers = np.log(np.exp(logits).sum(axis=1))
+    expected = normalisers - logits[np.arange(len(IDS) - 1), IDS[1:]]
+    assert np.abs(token_losses(decoder, IDS) - expected).max() < 1e-5
+
+
+def test_the_standard_error_shrinks_with_the_root_of_the_number():
+    """Losses 0 and 2 deviate by 1; four of them give 1 / 2, sixteen 1 / 4."""
+    assert standard_error(np.array([0.0, 2.0] * 2)) == 0.5
+    assert standard_error(np.array([0.0, 2.0] * 8)) == 0.25

@@ -75,7 +75,7 @@ def make_manifest(config, name):
 @given(
     data=st.data(),
     seed=st.integers(0, 1000),
-    dtype=st.sampled_from(DType),
+    dtype=st.sampled_from([DType.F32, DType.Q8_0, DType.Q4_0]),  # q4_1 has blocks of 32 only
     name=st.none() | st.text(max_size=30).filter(str.isprintable),
     is_bpe=st.booleans(),
 )

@@ -51,6 +51,12 @@ class FakeHost(FakeDatabaseHost):
         """Give a number that nothing else gives."""
         return 12_345_678
 
+    def kernel_on_python_memory(self, _module: bytes) -> None:
+        """CPython lives in no WebAssembly memory."""
+
+    def kernel_on_shared_memory(self, _module: bytes) -> None:
+        """And has none to share."""
+
     def model_size(self, handle: str) -> int:
         """Size of an opened file."""
         return len(self.files[handle])

@@ -8,7 +8,9 @@ import { coded } from './coded_error.js';
 
 /** @typedef {import('./protocol.js').RequestEvent} RequestEvent */
 /** @typedef {import('./protocol.js').TurnResult} TurnResult */
+/** @typedef {import('./store.js').Attached} Attached */
 /** @typedef {import('./store.js').ChatMessage} ChatMessage */
+/** @typedef {import('./store.js').Plan} Plan */
 /** @typedef {import('./store.js').Store} Store */
 /** @typedef {import('./worker_client.js').WorkerClient} WorkerClient */
 /** @typedef {Extract<ChatMessage, {role: 'assistant'}>} Answer */
@@ -44,18 +46,19 @@ export class Conversation {
       return false;
     }
     this.#store.unsay(['chat', 'busy']);
-    const ids = this.#showTurn(text);
-    const { system, settings } = this.#store.state.draft;
+    const { draft, attachments } = this.#store.state;
+    const ids = this.#showTurn(text, attachments);
+    const attached = attachments.map(({ name, text }) => ({ name, text }));
     const { id, reply } = this.#worker.request(
       'chat.send',
-      { text, system, settings },
+      { text, system: draft.system, attachments: attached, settings: draft.settings },
       { onEvent: (event) => this.#follow(ids.answer, event) },
     );
     const turn = { request: id, message: ids.answer, progress: null, is_stopping: false };
     this.#store.update({ turn: { kind: 'running', ...turn } });
     reply.then(
       (result) => this.#showResult(ids.answer, result),
-      (thrown) => this.#showFailure(ids, text, thrown),
+      (thrown) => this.#showFailure(ids, { text, attachments }, thrown),
     );
     return true;
   }
@@ -98,16 +101,19 @@ export class Conversation {
   /**
    * Puts question and empty answer on the page.
    * @param {string} text
+   * @param {readonly Attached[]} attachments
    * @returns {TurnIds}
    */
-  #showTurn(text) {
+  #showTurn(text, attachments) {
     const { messages, model } = this.#store.state;
     const ids = { question: this.#store.nextId(), answer: this.#store.nextId() };
     const name = model.facts?.name ?? 'Answer';
+    const names = attachments.map((attachment) => attachment.name);
     this.#store.update({
+      attachments: [],
       messages: [
         ...messages,
-        { id: ids.question, role: 'user', text, is_forgotten: false },
+        { id: ids.question, role: 'user', text, is_forgotten: false, attachments: names },
         { id: ids.answer, ...emptyAnswer(name) },
       ],
     });
@@ -121,13 +127,22 @@ export class Conversation {
   #follow(answer, event) {
     const { turn } = this.#store.state;
     if (event.event === 'memory') return this.#onHint(event.data);
-    if (event.event === 'plan') this.#store.update({ plan: event.data.plan });
+    if (event.event === 'plan') this.#showPlan(answer, event.data.plan);
     else if (event.event === 'notice') this.#store.say('chat', { ...event.data, level: 'info' });
     else if (event.event === 'token') {
       this.#change(answer, (message) => ({ ...message, text: message.text + event.data.text }));
     } else if (turn.kind === 'running') {
       this.#store.update({ turn: { ...turn, progress: event.data } });
     }
+  }
+
+  /**
+   * @param {number} answer
+   * @param {Plan} plan
+   */
+  #showPlan(answer, plan) {
+    this.#change(answer, (message) => ({ ...message, plan }));
+    this.#store.update({ plan });
   }
 
   /**
@@ -148,17 +163,18 @@ export class Conversation {
   /**
    * Keeps what was answered so far; a question without any answer goes back to the composer.
    * @param {TurnIds} ids
-   * @param {string} text
+   * @param {{text: string, attachments: readonly Attached[]}} sent
    * @param {unknown} thrown
    */
-  #showFailure({ question, answer }, text, thrown) {
+  #showFailure({ question, answer }, sent, thrown) {
     const { messages, returned } = this.#store.state;
     if (messages.find((message) => message.id === answer)?.text) {
       this.#change(answer, (partial) => ({ ...partial, is_streaming: false }));
     } else {
       this.#store.update({
         messages: messages.filter(({ id }) => id !== question && id !== answer),
-        returned: { text, revision: returned.revision + 1 },
+        returned: { text: sent.text, revision: returned.revision + 1 },
+        attachments: [...sent.attachments, ...this.#store.state.attachments],
       });
     }
     this.#store.update({ turn: { kind: 'idle' } });
@@ -213,5 +229,6 @@ export function forgotten(message) {
  */
 function emptyAnswer(name) {
   const role = 'assistant';
-  return { role, name, text: '', is_forgotten: false, is_streaming: true, result: null };
+  const state = { is_forgotten: false, is_streaming: true, result: null, plan: null };
+  return { role, name, text: '', ...state };
 }

@@ -3,20 +3,25 @@
  * Nothing imports this file.
  */
 
+import { Attachments } from './attachments.js';
 import { CodedError } from './coded_error.js';
 import { Conversation } from './conversation.js';
 import { part } from './dom.js';
 import { MemoryBook } from './memory_book.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
+import { PlanDesk } from './plan_desk.js';
+import { saveFile } from './save_file.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
+import { attachView } from './views/attach.js';
 import { composerView } from './views/composer.js';
 import { factsView } from './views/facts.js';
 import { lostView, memoryView } from './views/memory.js';
 import { modelsView } from './views/models.js';
 import { noticesView } from './views/notices.js';
 import { planView } from './views/plan.js';
+import { planDialogView } from './views/plan_dialog.js';
 import { settingsView } from './views/settings.js';
 import { statusView } from './views/status.js';
 import { transcriptView } from './views/transcript.js';
@@ -67,14 +72,19 @@ function start() {
   const models = new ModelLoading(store, worker);
   const book = new MemoryBook(store, worker);
   const chat = new Conversation(store, worker, (hint) => book.takeHint(hint));
+  const copyText = (/** @type {string} */ text) => navigator.clipboard.writeText(text);
+  const plans = new PlanDesk(store, worker, { saveFile, copyText });
   const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));
 
   statusView(document.body, store);
   welcomeView(view('welcome'), store);
   modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
-  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), (text) => {
-    book.open();
-    book.proposeToRemember(text);
+  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), {
+    openPlan: (message) => plans.open(message),
+    remember: (text) => {
+      book.open();
+      book.proposeToRemember(text);
+    },
   });
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
   noticesView(view('notices'), store, { restart, reload: () => location.reload() });
@@ -84,6 +94,14 @@ function start() {
   const opener = part(document, 'memory-open', HTMLButtonElement);
   memoryView(/** @type {HTMLDialogElement} */ (view('memory')), opener, store, book);
   lostView(/** @type {HTMLDialogElement} */ (view('memory-lost')), store);
+  planDialogView(
+    /** @type {HTMLDialogElement} */ (view('plan-dialog')),
+    part(document, 'plan-open', HTMLButtonElement),
+    store,
+    plans,
+  );
+  const attachDialog = /** @type {HTMLDialogElement} */ (view('attach'));
+  attachView(attachDialog, view('composer'), store, new Attachments(store));
   bindPanel();
   models.refreshShelf();
   afterUnpacking(store, () => keepForOffline(store));

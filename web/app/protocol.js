@@ -21,6 +21,8 @@ export const PYTHON_KINDS = Object.freeze([
   'model.free',
   'chat.send',
   'chat.reset',
+  'plan.record',
+  'receipt.export',
   'cancel',
   'runtime.facts',
   'memory.list',
@@ -68,7 +70,12 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
 
 /** @typedef {OpenedModel & {op_set: 'auto' | 'numpy' | 'simd'}} ModelLoadPayload */
 
-/** @typedef {{text: string, system: string, settings: GenerationSettings}} ChatSendPayload */
+/** @typedef {{name: string, text: string}} AttachedText foreign text, quoted and never obeyed */
+
+/**
+ * @typedef {{text: string, system: string, attachments: readonly AttachedText[],
+ *   settings: GenerationSettings}} ChatSendPayload
+ */
 
 /** @typedef {{kind: string, vocab_size: number, identity: string}} TokenizerFacts */
 
@@ -212,6 +219,18 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  */
 
 /**
+ * A record as it was before the compiler looked at it; kinds differ in their payload.
+ * @typedef {{record_id: string, kind: string, payload: Readonly<Record<string, unknown>>,
+ *   [field: string]: unknown}} PlanRecord
+ */
+
+/** @typedef {{record: PlanRecord, envelope_hash: string}} RecordShown */
+
+/** @typedef {'receipt' | 'plan' | 'request'} PlanDocument */
+
+/** @typedef {{document: PlanDocument, file_name: string, text: string}} ExportedFile */
+
+/**
  * @typedef {object} RuntimeFacts
  * @property {number} protocol
  * @property {string} version
@@ -247,6 +266,8 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'model.free': {payload: Nothing, value: {was_loaded: boolean, heap_bytes: number}},
  *   'chat.send': {payload: ChatSendPayload, value: TurnResult},
  *   'chat.reset': {payload: Nothing, value: ContextReset},
+ *   'plan.record': {payload: {plan_hash: string, record_id: string}, value: RecordShown},
+ *   'receipt.export': {payload: {plan_hash: string, document: PlanDocument}, value: ExportedFile},
  *   'cancel': {payload: {target: number}, value: CancelOutcome},
  *   'runtime.facts': {payload: Nothing, value: RuntimeFacts},
  *   'store.list': {payload: Nothing, value: Shelf},

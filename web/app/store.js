@@ -5,6 +5,7 @@
  */
 
 /** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
+/** @typedef {import('./protocol.js').Plan} Plan */
 /** @typedef {import('./protocol.js').ProgressData} ProgressData */
 /** @typedef {import('./protocol.js').TurnResult} TurnResult */
 
@@ -29,9 +30,24 @@
  */
 
 /**
- * @typedef {{id: number, role: 'user', text: string, is_forgotten: boolean}
- *   | {id: number, role: 'assistant', text: string, is_forgotten: boolean, name: string, is_streaming: boolean, result: TurnResult | null}
+ * @typedef {{id: number, role: 'user', text: string, is_forgotten: boolean, attachments: readonly string[]}
+ *   | {id: number, role: 'assistant', text: string, is_forgotten: boolean, name: string, is_streaming: boolean, result: TurnResult | null, plan: Plan | null}
  *   | {id: number, role: 'divider', text: string}} ChatMessage
+ */
+
+/** @typedef {{id: number} & import('./protocol.js').AttachedText} Attached text that goes with the next message */
+
+/**
+ * @typedef {{kind: 'none'}
+ *   | {kind: 'asking', record_id: string}
+ *   | ({kind: 'shown', record_id: string} & import('./protocol.js').RecordShown)
+ *   | {kind: 'refused', record_id: string, text: string}} RecordState
+ */
+
+/**
+ * The plan that is looked at: that of one answer, with one of its records.
+ * @typedef {{kind: 'closed'}
+ *   | {kind: 'open', message: number, record: RecordState, note: string}} PlanViewState
  */
 
 /**
@@ -75,7 +91,9 @@
  * @property {ModelState} model
  * @property {TurnState} turn
  * @property {readonly ChatMessage[]} messages
- * @property {import('./protocol.js').Plan | null} plan
+ * @property {Plan | null} plan
+ * @property {PlanViewState} planView
+ * @property {readonly Attached[]} attachments
  * @property {TurnResult | null} lastTurn
  * @property {{used: number, total: number} | null} kv
  * @property {MemoryState} memory
@@ -94,6 +112,8 @@ export function initialState() {
     turn: { kind: 'idle' },
     messages: [],
     plan: null,
+    planView: { kind: 'closed' },
+    attachments: [],
     lastTurn: null,
     kv: null,
     memory: {

@@ -5,6 +5,7 @@
  */
 
 import { databaseDelete, databaseGet, databaseList, databasePut } from './indexeddb.js';
+import { countSharedBytes, openOnPythonMemory, openOnSharedMemory } from './kernel_threads.js';
 import { LEDGER_FUNCTIONS } from './ledger_database.js';
 import { makePause } from './pause.js';
 import { sha256 } from './sha256.js';
@@ -17,17 +18,22 @@ import { sha256 } from './sha256.js';
  * @property {(json: string) => void} post
  * @property {ModelBytes} bytes
  * @property {(sha256: string, bytes: ArrayBuffer) => Promise<void>} keepConverted
- * @property {() => number} heapBytes
+ * @property {() => Uint8Array} pythonHeap Python's memory as it is now
+ * @property {() => unknown} pythonMemory the WebAssembly memory behind it, where that can be had
  */
 
 /** @param {HostParts} parts */
-export function makeHost({ post, bytes, keepConverted, heapBytes }) {
+export function makeHost({ post, bytes, keepConverted, pythonHeap, pythonMemory }) {
   return Object.freeze({
     post,
     now_ms: () => performance.now(),
     now_utc: () => new Date().toISOString(),
     pause: makePause(),
-    heap_bytes: heapBytes,
+    heap_bytes: () => pythonHeap().byteLength + countSharedBytes(),
+    kernel_on_python_memory: (/** @type {PythonBuffer} */ module) =>
+      openOnPythonMemory(module, pythonMemory()),
+    kernel_on_shared_memory: (/** @type {PythonBuffer} */ module) =>
+      openOnSharedMemory(module, pythonHeap),
     model_size: (/** @type {string} */ handle) => bytes.size(handle),
     model_read: (
       /** @type {string} */ handle,

@@ -17,7 +17,7 @@ export const STEP_COUNT = 4;
  * @typedef {object} Runtime
  * @property {(name: string) => any} pyimport
  * @property {(names: readonly string[], options: object) => Promise<unknown>} loadPackage
- * @property {{HEAPU8: Uint8Array}} _module
+ * @property {{HEAPU8: Uint8Array<ArrayBuffer>, memory?: unknown}} _module
  * @property {{on_fatal?: (error: unknown) => void}} _api
  */
 
@@ -46,7 +46,35 @@ export async function loadPython(host, report, onRuntime) {
 /** @returns {Promise<Runtime>} */
 async function startRuntime() {
   const { loadPyodide } = await import(siteUrl('vendor/pyodide/pyodide.mjs'));
-  return loadPyodide({ indexURL: siteUrl('vendor/pyodide/'), stdout: ignore, stderr: ignore });
+  const options = { indexURL: siteUrl('vendor/pyodide/'), stdout: ignore, stderr: ignore };
+  return failingWithWasm(() => loadPyodide(options));
+}
+
+/**
+ * Fails when the WebAssembly module cannot be fetched or compiled: Pyodide itself would only warn
+ * in the console and then wait for ever.
+ * @template T
+ * @param {() => Promise<T>} start
+ * @returns {Promise<T>}
+ */
+async function failingWithWasm(start) {
+  const instantiate = WebAssembly.instantiateStreaming;
+  /** @type {Promise<never>} */
+  const failure = new Promise((_, reject) => {
+    WebAssembly.instantiateStreaming = async (source, imports) => {
+      try {
+        return await instantiate(source, imports);
+      } catch (cause) {
+        reject(cause);
+        throw cause;
+      }
+    };
+  });
+  try {
+    return await Promise.race([start(), failure]);
+  } finally {
+    WebAssembly.instantiateStreaming = instantiate;
+  }
 }
 
 /** @returns {Promise<string>} the address of our wheel, by the asset list of this very version */

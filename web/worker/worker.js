@@ -25,7 +25,9 @@ const waitingForPython = [];
 let receive = null;
 /** @type {CodedError | null} */
 let failure = null;
-let heapBytes = () => 0;
+let pythonHeap = () => new Uint8Array();
+/** @type {() => unknown} */
+let pythonMemory = () => undefined;
 
 self.onmessage = (/** @type {MessageEvent<string | {json: string, file: File}>} */ message) => {
   const { json, file } =
@@ -101,10 +103,12 @@ async function boot() {
       storeRequests.keepConverted(sha256, content, (code, text) =>
         postEvent(WORKER_ID, 'notice', { code, text }),
       ),
-    heapBytes: () => heapBytes(),
+    pythonHeap: () => pythonHeap(),
+    pythonMemory: () => pythonMemory(),
   });
   receive = await loadPython(host, reportStep, (runtime) => {
-    heapBytes = () => runtime._module.HEAPU8.byteLength;
+    pythonHeap = () => runtime._module.HEAPU8;
+    pythonMemory = () => runtime._module.memory;
     runtime._api.on_fatal = pythonLost;
   });
   postEvent(WORKER_ID, 'ready', { text: 'Ready' });

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from py_core.bridge.chat_messages import GenerationSettings
 from py_core.bridge.messages import (
     ErrorReply,
-    GenerationSettings,
     OkReply,
     PageRequest,
     WorkerEvent,

@@ -9,6 +9,7 @@ from kernels.sampler import SamplerSettings
 from py_core.chat.loaded_model import FileOrigin
 from py_core.chat.model_session import ModelSession
 from py_core.chat.pacing import Pacer, StopSignal
+from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnAsk, TurnPorts, make_sampling, run_turn
 from py_core.errors import ContextOverflowError, InvalidSettingError
@@ -55,7 +56,7 @@ class Bench:
 
     def run(self, ask=ASK):
         """Run one turn."""
-        ports = TurnPorts(Pacer(self.host), self.listener, self.stop)
+        ports = TurnPorts(Pacer(self.host), self.listener, self.stop, PlanShelf())
         return asyncio.run(run_turn(self.model, self.transcript, ask, ports))
 
 

@@ -1,5 +1,6 @@
 """The command line: exit codes, one line for what is wrong, and output for people or programs."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from py_core.__main__ import main
 from py_core.commands.compile_command import compile_command
 from py_core.commands.schema_command import write_schemas
 from py_core.commands.verify_command import verify_command
+from tests.record_builders import make_request_value, make_turn
 
 ROOT = Path(__file__).parents[3]
 CASES = sorted((ROOT / "fixtures" / "compile").glob("*.json"))
@@ -119,3 +122,44 @@ def test_the_module_runs_as_a_command(tmp_path: Path):
     assert missing.returncode == 2
     assert missing.stderr.count("\n") == 1
     assert "none.json: file: " in missing.stderr
+
+
+MODEL = ROOT / "fixtures" / "models" / "tiny_f32.slm"
+
+
+def write_request(folder: Path, text: str, context_tokens: int) -> Path:
+    """Write a request of one message."""
+    value = make_request_value(
+        [make_turn("ask", text, 1)], capacity={"context_tokens": context_tokens, "max_tokens": 4}
+    )
+    path = folder / "request.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_a_model_file_gives_tokenizer_template_and_identity(tmp_path: Path, capsys):
+    """The prompt is counted with the model that will read it."""
+    path = write_request(tmp_path, "the", 16)
+    assert main(["compile", str(path), "--model", str(MODEL), "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert plan["template"] == "plain"
+    assert plan["model_identity"] == hashlib.sha256(MODEL.read_bytes()).hexdigest()
+    assert plan["tokenizer_identity"] != plan["model_identity"]
+
+
+@pytest.mark.parametrize(
+    ("model", "context", "complaint"),
+    [
+        (MODEL, 32, "capacity.context_tokens: expected at most 16, the context of the model"),
+        (CASE, 16, "magic"),
+        (ROOT / "none.slm", 16, "none.slm"),
+    ],
+)
+def test_a_model_that_does_not_do_is_bad_input(model, context, complaint, tmp_path, capsys):
+    """Exit 2 and one line, for a wrong context, a wrong file and no file."""
+    path = write_request(tmp_path, "the", context)
+    assert main(["compile", str(path), "--model", str(model)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert complaint in shown.err

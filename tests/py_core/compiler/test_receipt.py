@@ -71,8 +71,8 @@ def test_a_receipt_has_no_field_that_could_hold_text():
     }
     open_texts = {t for t in texts if len(t) != 64 and not t.startswith(("tinyloom-", "2026-"))}
     assert open_texts <= {
-        "allowed", "none", "used", "chatml", "policy", "instruction", "note_row", "quoted_row", "raw",
-        "key_value", "apply_supersession", "filter_access", "tombstoned", "acted",
+        "allowed", "none", "used", "chatml", "policy", "instruction", "note_row", "quoted_row",
+        "raw", "key_value", "apply_supersession", "filter_access", "tombstoned", "acted",
         "tenant_mismatch",
     }  # fmt: skip
 

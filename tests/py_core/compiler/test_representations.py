@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from py_core.compiler.authority import Tier
-from py_core.compiler.draft import Candidate, open_draft
+from py_core.compiler.candidate import Candidate
+from py_core.compiler.draft import open_draft
 from py_core.compiler.representations import (
     make_row_maker,
     pick_sentences,
@@ -31,11 +32,8 @@ def write(record, context_tokens=4096, question="What was the cause?", **fixed) 
     draft = open_draft(request.records)
     ask = next(c for c in draft.kept if c.record_id == "ask")
     chosen = next(c for c in draft.kept if c.record_id == record["record_id"])
-    asked = Candidate(ask.record, ask.plain_text, ask.text, (), Tier.CURRENT_INSTRUCTION)
-    maker = make_row_maker([asked], request)
-    return maker.write(
-        Candidate(chosen.record, chosen.plain_text, chosen.text, chosen.facts, Tier.DURABLE_MEMORY)
-    )
+    maker = make_row_maker([ask.with_tier(Tier.CURRENT_INSTRUCTION)], request)
+    return maker.write(chosen.with_tier(Tier.DURABLE_MEMORY))
 
 
 def memory(text, **payload):

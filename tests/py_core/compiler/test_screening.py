@@ -83,6 +83,9 @@ def test_an_order_to_the_model_is_recognised(sentence):
         "Remember to water the plants.",
         "They were told to ignore the noise.",
         "The prompt payment discount is 2 %.",
+        "You have come far, look where you are now.",
+        "I will write down my favourite memories from now on.",
+        "As an AI language model, I have no opinion.",
     ],
 )
 def test_an_ordinary_sentence_is_none(sentence):
@@ -96,7 +99,7 @@ def test_an_ordinary_sentence_is_none(sentence):
         ("target: cpu", [("target", "cpu")]),
         ("target=gpu; os = linux", [("target", "gpu"), ("os", "linux")]),
         ("The current task is hotfix-auth.", [("current_task", "hotfix-auth")]),
-        ("My favourite colour is blue", [("favourite_colour", "blue")]),
+        ("My favourite colour is blue", [("user.favourite_colour", "blue")]),
         ("It is raining.", []),
         ("Note: the server that we use for builds is in the other room today.", []),
         ("The build passed and the deploy is next. We wait.", []),

@@ -105,3 +105,25 @@ def test_policy_and_message_cannot_be_deleted_by_a_record():
     plan = compile_records([*CORE, grave])
     assert ids_of(plan) == ["policy", "ask"]
     assert [finding.kind for finding in plan.graph_findings] == ["protected_target"] * 2
+
+
+def test_a_deletion_cannot_be_taken_back():
+    """A retraction of a tombstone is refused, and the tombstone stays in the proof."""
+    plan = compile_records(
+        [
+            *CORE,
+            memory("gone", "Phone is 555."),
+            make_record("t", "Tombstone", payload={"is_deleted": True}, supersedes=["gone"]),
+            make_record("undo", "Retraction", payload={"target_id": "t"}),
+        ]
+    )
+    assert reasons_of(plan) == {"gone": "tombstoned", "t": "acted", "undo": "acted"}
+
+
+def test_a_retracted_link_replaces_nothing():
+    """What the user takes back has no effect left."""
+    link = make_record("link", "SupersessionLink", payload={"newer_id": "new", "older_id": "old"})
+    undo = make_record("undo", "Retraction", payload={"target_id": "link"})
+    plan = compile_records([*CORE, memory("old", "First."), memory("new", "Second."), link, undo])
+    assert {"old", "new"} <= set(ids_of(plan))
+    assert reasons_of(plan)["link"] == "retracted"

@@ -1,6 +1,7 @@
 /** What entered the prompt, what stayed out and why, at which exact token cost. */
 
 import { fromTemplate, part, setTexts, show, showFacts } from '../dom.js';
+import { nameReason, nameTemplate } from './plan_words.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../protocol.js').Allowance} Allowance */
@@ -8,22 +9,6 @@ import { fromTemplate, part, setTexts, show, showFacts } from '../dom.js';
 /** @typedef {import('../protocol.js').Exclusion} Exclusion */
 
 const SHORT_HASH_CHARS = 12;
-
-/** @type {Readonly<Record<string, string>>} */
-const TEMPLATE_NAMES = Object.freeze({
-  policy: 'System text',
-  user_turn: 'Earlier message',
-  assistant_turn: 'Earlier answer',
-  instruction: 'This message',
-  note_row: 'Note from memory',
-  quoted_row: 'Quoted text',
-});
-
-/** @type {Readonly<Record<string, string>>} */
-const REASONS = Object.freeze({
-  over_budget: 'does not fit',
-  behind_over_budget: 'behind one that did not fit',
-});
 
 /**
  * @param {HTMLElement} root
@@ -67,9 +52,8 @@ function allowanceRows(allowance) {
 
 /** @param {PlanNode} node */
 function drawNode(node) {
-  const name = TEMPLATE_NAMES[node.rendering_template] ?? node.kind;
   return drawRow(node, {
-    text: name,
+    text: nameTemplate(node.rendering_template),
     tier: String(node.tier),
     tokens: show(node.token_cost, 'count'),
     outcome: 'kept',
@@ -89,12 +73,11 @@ function drawFrames(frames) {
 
 /** @param {Exclusion} exclusion */
 function drawExclusion(exclusion) {
-  const reason = REASONS[exclusion.reason] ?? exclusion.reason.replaceAll('_', ' ');
   return drawRow(exclusion, {
     text: exclusion.kind,
     tier: exclusion.tier === null ? '' : String(exclusion.tier),
     tokens: '',
-    outcome: `left out: ${reason} (${exclusion.step})`,
+    outcome: `left out: ${nameReason(exclusion.reason)} (${exclusion.step})`,
   });
 }
 

@@ -19,15 +19,16 @@ const ENDINGS = Object.freeze({
  * @param {HTMLElement} root
  * @param {Store} store
  * @param {HTMLElement} scroller the element that scrolls around it
- * @param {(text: string) => void} remember proposes to keep the text of a message
+ * @param {{openPlan: (message: number) => void, remember: (text: string) => void}} client
  */
-export function transcriptView(root, store, scroller, remember) {
+export function transcriptView(root, store, scroller, client) {
   /** @type {Map<number, {element: HTMLElement, drawn: ChatMessage}>} */
   const shown = new Map();
   root.addEventListener('click', ({ target }) => {
-    if (!(target instanceof HTMLButtonElement) || target.dataset.part !== 'remember') return;
-    const message = target.closest('[data-part="message"]');
-    if (message) remember(part(message, 'text', HTMLElement).textContent ?? '');
+    if (!(target instanceof HTMLElement)) return;
+    if (target.dataset.answer) client.openPlan(Number(target.dataset.answer));
+    const message = target.dataset.part === 'remember' && target.closest('[data-part="message"]');
+    if (message) client.remember(part(message, 'text', HTMLElement).textContent ?? '');
   });
   store.watch(['messages'], ({ messages }) => {
     const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
@@ -84,11 +85,27 @@ function fill(element, message) {
   }
   extend(part(element, 'text', HTMLElement), message.text);
   element.dataset.forgotten = String(message.is_forgotten);
-  if (message.role === 'user') return;
+  if (message.role === 'user') {
+    showAttached(element, message.attachments);
+    return;
+  }
+  const plan = part(element, 'plan', HTMLButtonElement);
+  plan.hidden = message.plan === null;
+  plan.dataset.answer = String(message.id);
   element.setAttribute('aria-busy', String(message.is_streaming));
   const outcome = part(element, 'outcome', HTMLElement);
   outcome.hidden = message.result === null;
   outcome.textContent = message.result ? describe(message.result) : '';
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {readonly string[]} names
+ */
+function showAttached(element, names) {
+  const attached = part(element, 'attached', HTMLElement);
+  attached.hidden = names.length === 0;
+  attached.textContent = `Attached as quoted data: ${names.join(', ')}`;
 }
 
 /**

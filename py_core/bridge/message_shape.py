@@ -1,6 +1,7 @@
-"""What every message is made of: the strict base and the two envelopes.
+"""What all messages have in common: frozen, strict, closed, with a version and an id.
 
-Takes nothing, gives types. Knows no kind of message.
+Takes nothing, gives the bases of every message and the types of ids and hashes. Does not know any
+kind of message.
 """
 
 from typing import Annotated, Literal
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 LARGEST_PAGE_INTEGER = 2**53 - 1
 
 RequestId = Annotated[int, Field(ge=1, le=LARGEST_PAGE_INTEGER)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Message(BaseModel):

@@ -1,0 +1,27 @@
+/* exp by range reduction and our own polynomial: the same bits wherever the module runs. */
+#ifndef TINYLOOM_EXPONENTIAL_H
+#define TINYLOOM_EXPONENTIAL_H
+
+#include "numbers.h"
+
+/* exp(x) for x in [-87, 88], clamped outside; relative error below 2e-7.
+ * x = n ln 2 + r with |r| <= ln 2 / 2; the polynomial is the Taylor series of exp(r) to r^7. */
+INLINE v128_t exp_of(v128_t x) {
+  x = wasm_f32x4_pmin(wasm_f32x4_pmax(x, wasm_f32x4_splat(-87.0f)), wasm_f32x4_splat(88.0f));
+  v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(x, wasm_f32x4_splat(1.44269504f)));
+  /* ln 2 in two parts: the first has few enough bits that n times it is exact. */
+  v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, wasm_f32x4_splat(0.693359375f)));
+  r = wasm_f32x4_sub(r, wasm_f32x4_mul(n, wasm_f32x4_splat(-2.12194440e-4f)));
+  v128_t y = wasm_f32x4_splat(1.9841270e-4f);
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.3888889e-3f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(8.3333333e-3f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(4.1666667e-2f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.6666667e-1f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(0.5f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.0f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.0f));
+  v128_t power = wasm_i32x4_shl(wasm_i32x4_trunc_sat_f32x4(n), 23);
+  return wasm_i32x4_add(y, power);
+}
+
+#endif

@@ -1,0 +1,39 @@
+"""What a message to the model consists of: text, system text, attachments, settings.
+
+Takes JSON values, gives typed payloads. Does not know how a turn runs.
+"""
+
+from pydantic import Field
+
+from py_core.bridge.message_shape import LARGEST_PAGE_INTEGER, Message
+from py_core.records.fields import LARGEST_TEXT_CHARS
+
+LARGEST_TOP_K = 1024
+MOST_ATTACHMENTS = 8
+LONGEST_NAME_CHARS = 200
+
+
+class GenerationSettings(Message):
+    """How the answer is drawn; temperature 0 is greedy."""
+
+    temperature: float = Field(default=0.0, ge=0.0, le=10.0, allow_inf_nan=False)
+    top_k: int = Field(default=40, ge=1, le=LARGEST_TOP_K)
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0, allow_inf_nan=False)
+    max_tokens: int = Field(default=256, ge=1, le=1_000_000)
+    seed: int = Field(default=1, ge=0, le=LARGEST_PAGE_INTEGER)
+
+
+class AttachedText(Message):
+    """Foreign text that comes with a message; it is quoted and never obeyed."""
+
+    name: str = Field(max_length=LONGEST_NAME_CHARS)
+    text: str = Field(max_length=LARGEST_TEXT_CHARS)
+
+
+class ChatSendPayload(Message):
+    """One user message. An empty system text means: the template's own default."""
+
+    text: str
+    system: str = ""
+    attachments: tuple[AttachedText, ...] = Field(default=(), max_length=MOST_ATTACHMENTS)
+    settings: GenerationSettings = GenerationSettings()

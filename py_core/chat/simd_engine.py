@@ -1,0 +1,50 @@
+"""Find where the shell can run the kernels, and make op sets there.
+
+Takes the shell's two kernel functions. Gives a way to make a SIMD op set: on a memory that threads
+share where the page is isolated and has more than one core, else on Python's own memory; or none
+where the shell has no WebAssembly memory to offer. Does not know messages.
+"""
+
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from kernels.model_config import ModelConfig
+from kernels.ops import OpSet
+from kernels.simd.module_bytes import SINGLE, THREADS, read_module
+from kernels.simd.own_memory_port import ModuleExports, OwnMemoryPort
+from kernels.simd.port import KernelPort
+from kernels.simd.shared_memory_port import KernelMemory, SharedMemoryPort
+from kernels.simd.simd_ops import SimdOps
+
+
+class KernelShell(Protocol):
+    """The shell's functions for the kernels; each gives None where it cannot."""
+
+    def kernel_on_python_memory(self, module: bytes, /) -> object | None:
+        """Instantiate a module on the memory that Python lives in; give its exports."""
+
+    def kernel_on_shared_memory(self, module: bytes, /) -> object | None:
+        """Instantiate a module on a memory for threads; give that memory."""
+
+
+def find_simd_factory(shell: KernelShell) -> Callable[[ModelConfig], OpSet] | None:
+    """Give a way to make a SIMD op set, or None where the kernels cannot run."""
+    if open_port(shell) is None:
+        return None
+
+    def make(config: ModelConfig) -> OpSet:
+        port = open_port(shell)
+        if port is None:
+            raise MemoryError
+        return SimdOps(config, port)
+
+    return make
+
+
+def open_port(shell: KernelShell) -> KernelPort | None:
+    """Open a new home for the kernels: each model has its own, so that freeing gives all back."""
+    memory = shell.kernel_on_shared_memory(read_module(THREADS))
+    if memory is not None:
+        return SharedMemoryPort(cast(KernelMemory, memory))
+    exports = shell.kernel_on_python_memory(read_module(SINGLE))
+    return None if exports is None else OwnMemoryPort(cast(ModuleExports, exports))
