@@ -49,7 +49,6 @@ from py_core.bridge.memory_values import (
     StorageFacts,
 )
 from py_core.chat.memory_keeper import MemoryKeeper
-from py_core.errors import ChangeRefusedError
 from py_core.memory.browse import BrowseAsk, BrowseRow, find_raw_sources, show_row
 from py_core.memory.changes import (
     Confirm,
@@ -65,6 +64,7 @@ from py_core.memory.changes import (
 )
 from py_core.memory.startup import PATHS, FilePackage
 from py_core.memory.verdict import Verdict
+from py_core.memory_errors import ChangeRefusedError
 from py_core.records.kinds import Record
 from py_core.records.record_text import write_record
 from py_core.store.heads import Head, Standing, make_head

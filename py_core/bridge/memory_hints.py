@@ -9,7 +9,6 @@ from typing import assert_never
 
 from py_core.bridge.messages import MemoryHintData
 from py_core.chat.memory_keeper import MemoryKeeper
-from py_core.errors import StorageFullError, StorageLostError
 from py_core.memory.commands import (
     ForgetAboutCommand,
     ForgetLastCommand,
@@ -17,6 +16,7 @@ from py_core.memory.commands import (
     RememberCommand,
     find_command,
 )
+from py_core.memory_errors import StorageFullError, StorageLostError
 
 
 async def find_hint(

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from py_core.errors import StorageFullError, StorageLostError
 from py_core.memory.browse import (
     BrowseAsk,
     BrowsePage,
@@ -28,6 +27,7 @@ from py_core.memory.repair import RepairPlan, publish_repairs
 from py_core.memory.startup import FilePackage, read_package
 from py_core.memory.summary import summarise
 from py_core.memory.verdict import Verdict
+from py_core.memory_errors import StorageFullError, StorageLostError
 from py_core.records.kinds import Record
 from py_core.store.edits import Edit, Entry, Snapshot
 from py_core.store.heads import Head

@@ -8,7 +8,6 @@ know the page or the store.
 from collections.abc import Collection, Mapping
 from typing import assert_never
 
-from py_core.errors import ChangeRefusedError
 from py_core.memory.changes import (
     Confirm,
     Correct,
@@ -40,6 +39,7 @@ from py_core.memory.retention import find_ended
 from py_core.memory.sensitivity import Finding, redact, require_clean, scan
 from py_core.memory.verdict import Verdict
 from py_core.memory.versions import find_versions
+from py_core.memory_errors import ChangeRefusedError
 from py_core.records.kinds import Record
 from py_core.store.edits import Edit, Entry, Restand, Snapshot
 from py_core.store.heads import Head, Standing

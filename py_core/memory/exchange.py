@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from py_core.errors import BadRequestError, LedgerFileError
+from py_core.errors import BadRequestError
 from py_core.identity import sha256_hex
 from py_core.memory.changes import Stamp
 from py_core.memory.forget import forget
 from py_core.memory.sensitivity import scan
 from py_core.memory.versions import find_circle
+from py_core.memory_errors import LedgerFileError
 from py_core.records.kinds import Record, Tombstone
 from py_core.records.read_request import read_json
 from py_core.records.record_text import read_record, write_record

@@ -7,7 +7,6 @@ is left. Does not know the store.
 
 from collections.abc import Sequence
 
-from py_core.errors import ChangeRefusedError
 from py_core.memory.changes import Stamp
 from py_core.memory.compose import compose_tombstone
 from py_core.memory.influence import Root
@@ -15,6 +14,7 @@ from py_core.memory.rebuild import SummaryShop
 from py_core.memory.repair import plan_repair
 from py_core.memory.verdict import Verdict
 from py_core.memory.versions import find_versions
+from py_core.memory_errors import ChangeRefusedError
 from py_core.store.edits import Edit, Entry, Snapshot
 from py_core.store.heads import Head
 

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from py_core.errors import SensitiveTextError
 from py_core.memory.number_secrets import find_card_numbers, find_random_texts
 from py_core.memory.secret_patterns import PATTERNS, SecretKind
 from py_core.memory.seed_words import SEED_WORDS
 from py_core.memory.spoken_secrets import find_spoken_secrets
+from py_core.memory_errors import SensitiveTextError
 
 SHORTEST_SEED_WORDS = 12
 _WORDS = re.compile(r"[a-z]+")

@@ -10,11 +10,11 @@ Source: Deterministic context compilation, section 10.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from py_core.errors import StartupFileError
 from py_core.identity import content_hash
 from py_core.memory.changes import Stamp
 from py_core.memory.compose import compose
 from py_core.memory.uai_file import UaiFile, read_uai
+from py_core.memory_errors import StartupFileError
 from py_core.records.kinds import Record, UserPreferenceAssertion
 
 READ_ORDER = (

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
-from py_core.errors import StartupFileError
 from py_core.memory.sensitivity import scan
+from py_core.memory_errors import StartupFileError
 from py_core.unicode_text import fold_case, has_visible_text, unify_line_ends
 
 LARGEST_FILE_BYTES = 65_536

@@ -8,7 +8,7 @@ import json
 from collections.abc import Awaitable, Collection, Sequence
 from typing import Any, Protocol
 
-from py_core.errors import StorageFullError, StorageLostError
+from py_core.memory_errors import StorageFullError, StorageLostError
 from py_core.store.ports import (
     Area,
     Change,

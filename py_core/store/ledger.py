@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from py_core.errors import StorageLostError
+from py_core.memory_errors import StorageLostError
 from py_core.records.kinds import Record
 from py_core.records.record_text import read_record
 from py_core.store.edits import Decide, Edit, Snapshot, Wanted, list_changes

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from py_core.errors import StorageFullError, StorageLostError
+from py_core.memory_errors import StorageFullError, StorageLostError
 from py_core.store.ports import (
     SCHEMA_VERSION,
     Area,

@@ -4,9 +4,10 @@
  */
 
 import { Attachments } from './attachments.js';
-import { CodedError } from './coded_error.js';
+import { CodedError, coded } from './coded_error.js';
 import { Conversation } from './conversation.js';
 import { part } from './dom.js';
+import { addMarkup } from './markup.js';
 import { MemoryBook } from './memory_book.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
@@ -28,6 +29,9 @@ import { transcriptView } from './views/transcript.js';
 import { welcomeView } from './views/welcome.js';
 import { WorkerClient } from './worker_client.js';
 import { WorkerState } from './worker_state.js';
+
+const NO_MEMORY_VIEW =
+  'The memory view could not be fetched: reload the page to look at the memory.';
 
 /** @param {string} name */
 function view(name) {
@@ -61,6 +65,16 @@ function afterUnpacking(store, act) {
   });
 }
 
+/**
+ * @param {Store} store
+ * @param {MemoryBook} book
+ */
+function showMemory(store, book) {
+  const opener = part(document, 'memory-open', HTMLButtonElement);
+  memoryView(/** @type {HTMLDialogElement} */ (view('memory')), opener, store, book);
+  lostView(/** @type {HTMLDialogElement} */ (view('memory-lost')), store);
+}
+
 function start() {
   const store = new Store(initialState());
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
@@ -91,9 +105,10 @@ function start() {
   settingsView(view('settings'), store);
   factsView(view('facts'), store);
   planView(view('plan'), store);
-  const opener = part(document, 'memory-open', HTMLButtonElement);
-  memoryView(/** @type {HTMLDialogElement} */ (view('memory')), opener, store, book);
-  lostView(/** @type {HTMLDialogElement} */ (view('memory-lost')), store);
+  addMarkup('app/memory.html').then(
+    () => showMemory(store, book),
+    (thrown) => store.say('memory', { code: coded(thrown).code, text: NO_MEMORY_VIEW }),
+  );
   planDialogView(
     /** @type {HTMLDialogElement} */ (view('plan-dialog')),
     part(document, 'plan-open', HTMLButtonElement),

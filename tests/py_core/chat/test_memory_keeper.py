@@ -3,7 +3,6 @@
 import pytest
 
 from py_core.chat.memory_keeper import MemoryKeeper
-from py_core.errors import ChangeRefusedError, SensitiveTextError, StorageFullError
 from py_core.memory.browse import BrowseAsk
 from py_core.memory.changes import (
     Confirm,
@@ -16,6 +15,7 @@ from py_core.memory.changes import (
     Retract,
     Sweep,
 )
+from py_core.memory_errors import ChangeRefusedError, SensitiveTextError, StorageFullError
 from py_core.store.heads import Standing
 from py_core.store.ledger import Ledger
 from py_core.store.ports import Area

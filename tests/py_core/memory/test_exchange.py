@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from py_core.errors import LedgerFileError
 from py_core.identity import sha256_hex
 from py_core.memory.changes import Stamp
 from py_core.memory.exchange import FORMAT, export_lines, merge, read_lines
 from py_core.memory.forget import forget
+from py_core.memory_errors import LedgerFileError
 from py_core.store.edits import Snapshot
 from py_core.store.head_table import HeadTable
 from tests.py_core.memory.heads import (

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py_core.errors import SensitiveTextError
 from py_core.memory.number_secrets import has_luhn_check, measure_evenness
 from py_core.memory.seed_words import SEED_WORDS
 from py_core.memory.sensitivity import redact, require_clean, scan
+from py_core.memory_errors import SensitiveTextError
 from tests.bench_sensitivity import measure
 from tests.secret_samples import MAKERS, list_ordinary_lines, list_secret_lines
 

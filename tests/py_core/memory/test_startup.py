@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from py_core.errors import StartupFileError
 from py_core.memory.changes import Stamp
 from py_core.memory.startup import PATHS, make_boot_package, read_package
 from py_core.memory.uai_file import COMMON_LABELS, LARGEST_FILE_BYTES, read_uai, write_uai
+from py_core.memory_errors import StartupFileError
 from tests.py_core.memory.heads import make_said, make_typed
 from tests.source_tree import ROOT
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from py_core.errors import StorageFullError
+from py_core.memory_errors import StorageFullError
 from py_core.store.host_database import HostDatabase
 from py_core.store.in_memory import MemoryDatabase
 from py_core.store.ports import Area, Committed, Database, Erase, Put

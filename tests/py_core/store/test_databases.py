@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from py_core.errors import StorageFullError, StorageLostError
+from py_core.memory_errors import StorageFullError, StorageLostError
 from py_core.store.host_database import HostDatabase
 from py_core.store.ports import Area, Committed, Erase, Put, Row, Stale
 from tests.py_core.store.databases import (
