@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Error, Page
 
 from py_core.serving.static_server import RunningServer
 from tests.browser.memory_page import run_in_page
@@ -143,17 +143,20 @@ def _kill_tab(browser: Browser, page: Page) -> None:
 
     No other test has a tab open meanwhile, so all processes that draw pages may go.
     """
-    crashed: list[Page] = []
-    page.on("crash", lambda page: crashed.append(page))  # noqa: PLW0108
     session = browser.new_browser_cdp_session()
-    for process in session.send("SystemInfo.getProcessInfo")["processInfo"]:
-        if process["type"] == "renderer":
-            os.kill(process["id"], signal.SIGKILL)
+    killed = _find_renderers(session)
+    for process in killed:
+        os.kill(process, signal.SIGKILL)
+    while killed & _find_renderers(session):
+        pass
     session.detach()
-    while not crashed:
-        # Events are delivered while the test waits for something.
-        with suppress(Error):
-            page.wait_for_timeout(1)
+    with suppress(Error):
+        page.close()
+
+
+def _find_renderers(session: CDPSession) -> set[int]:
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    return {process["id"] for process in processes if process["type"] == "renderer"}
 
 
 def _read_keys(context: BrowserContext, server: RunningServer) -> Any:
