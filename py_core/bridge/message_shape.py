@@ -32,3 +32,7 @@ class AnswerEnvelope(Message):
 
     v: Literal[1] = 1
     id: int
+
+
+class Nothing(Message):
+    """A payload without fields."""

@@ -16,9 +16,12 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest
+from py_core.bridge.memory_values import MemoryValue
 from py_core.bridge.message_shape import (
     AnswerEnvelope,
     Message,
+    Nothing,
     RequestEnvelope,
     Sha256,
 )
@@ -33,10 +36,6 @@ from py_core.compiler.plan import Plan
 PROTOCOL_VERSION = 1
 UNREADABLE_ID = 0
 """Id of the reply to a message whose own id could not be read; the page counts from 1."""
-
-
-class Nothing(Message):
-    """A payload without fields."""
 
 
 class ModelLoadPayload(Message):
@@ -107,7 +106,8 @@ PageRequest = Annotated[
     | PlanRecordAsked
     | ReceiptExportAsked
     | Cancel
-    | RuntimeFactsAsked,
+    | RuntimeFactsAsked
+    | MemoryRequest,
     Field(discriminator="kind"),
 ]
 
@@ -204,6 +204,7 @@ ReplyValue = (
     | ExportedFile
     | CancelOutcome
     | RuntimeFacts
+    | MemoryValue
 )
 
 
@@ -236,6 +237,18 @@ class NoticeData(Message):
     text: str
 
 
+class MemoryHintData(Message):
+    """What the message means for the memory; nothing is kept before the user agrees.
+
+    The text is that to remember, the thing to forget, or why the memory cannot be reached.
+    """
+
+    command: Literal["none", "remember", "forget_last", "forget_about", "unavailable"]
+    text: str
+    message_id: str
+    pending: tuple[str, ...] = ()
+
+
 class ProgressEvent(AnswerEnvelope):
     """A step under way."""
 
@@ -264,10 +277,18 @@ class NoticeEvent(AnswerEnvelope):
     data: NoticeData
 
 
+class MemoryEvent(AnswerEnvelope):
+    """A hint to the memory."""
+
+    event: Literal["memory"] = "memory"
+    data: MemoryHintData
+
+
 WorkerEvent = Annotated[
-    ProgressEvent | PlanEvent | TokenEvent | NoticeEvent, Field(discriminator="event")
+    ProgressEvent | PlanEvent | TokenEvent | NoticeEvent | MemoryEvent,
+    Field(discriminator="event"),
 ]
-EventData = ProgressData | PlanData | TokenData | NoticeData
+EventData = ProgressData | PlanData | TokenData | NoticeData | MemoryHintData
 
 
 class ErrorBody(Message):
@@ -292,7 +313,7 @@ class ErrorReply(AnswerEnvelope):
     error: ErrorBody
 
 
-REQUEST_KINDS = frozenset(
+REQUEST_KINDS = MEMORY_KINDS | frozenset(
     {
         "model.load",
         "model.free",
