@@ -1,6 +1,5 @@
 """Nothing that was made of a withdrawn text reaches a prompt, and repair is worth its cost."""
 
-
 import pytest
 
 from py_core.memory.influence import find_cone

@@ -29,9 +29,7 @@ EXAMPLES = [
     memory_errors.SensitiveTextError(found="a password", count=1),
     memory_errors.ChangeRefusedError(field="record_id", expected="is not in the memory"),
     memory_errors.LedgerFileError(line=3, field="record.kind", expected="expected a kind"),
-    memory_errors.StartupFileError(
-        path=".uai/identity.uai", field="title", expected="is missing"
-    ),
+    memory_errors.StartupFileError(path=".uai/identity.uai", field="title", expected="is missing"),
     errors.ModelFileError("Bad magic.", reason="invalid_magic", number=4, field="magic", offset=0),
     errors.InvariantError(what="two is three"),
 ]
