@@ -14,7 +14,7 @@ from platform import python_version
 from typing import Literal, assert_never
 
 from py_core.bridge.answer_chat import TurnEvents, answer_chat_send
-from py_core.bridge.answer_load import answer_model_load, describe_model
+from py_core.bridge.answer_load import answer_model_load, answer_model_plan, describe_model
 from py_core.bridge.answer_plan import export_document, show_record
 from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.host import Host
@@ -26,18 +26,22 @@ from py_core.bridge.messages import (
     ChatSend,
     ContextReset,
     EventData,
-    ModelFacts,
-    ModelFree,
-    ModelFreed,
-    ModelLoad,
-    ModelLoadPayload,
     PageRequest,
     ReplyValue,
     RuntimeFacts,
     RuntimeFactsAsked,
     TurnResult,
 )
+from py_core.bridge.model_messages import (
+    ModelFacts,
+    ModelFree,
+    ModelFreed,
+    ModelLoad,
+    ModelLoadPayload,
+    ModelPlanAsked,
+)
 from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
+from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import list_op_sets
 from py_core.chat.pacing import Pacer, StopSignal
@@ -64,7 +68,7 @@ class Dispatcher:
     def __init__(self, host: Host) -> None:
         """Start with nothing loaded."""
         self._host = host
-        self._session = ModelSession(list_op_sets(host))
+        self._session = ModelSession(MemoryRoom(host), list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._shelf = PlanShelf()
         self._holder: _Holder | None = None
@@ -96,10 +100,13 @@ class Dispatcher:
                 return self._look(request)
 
     def _look(
-        self, request: PlanRecordAsked | ReceiptExportAsked | Cancel | RuntimeFactsAsked
+        self,
+        request: ModelPlanAsked | PlanRecordAsked | ReceiptExportAsked | Cancel | RuntimeFactsAsked,
     ) -> ReplyValue:
         """Answer what never waits."""
         match request:
+            case ModelPlanAsked():
+                return answer_model_plan(request.payload, self._session, self._host)
             case PlanRecordAsked():
                 return show_record(self._shelf, request.payload)
             case ReceiptExportAsked():
@@ -120,7 +127,7 @@ class Dispatcher:
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
         model = self._session.require_model()
         ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf)
-        return await answer_chat_send(payload, model, self._transcript, ports)
+        return await answer_chat_send(payload, model, self._transcript, ports, host=self._host)
 
     def _free(self) -> ModelFreed:
         was_loaded = self._session.free()

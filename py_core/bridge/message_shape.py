@@ -20,6 +20,10 @@ class Message(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
+class Nothing(Message):
+    """A payload without fields."""
+
+
 class RequestEnvelope(Message):
     """What every message from the page carries."""
 

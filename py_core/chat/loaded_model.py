@@ -34,7 +34,6 @@ class FileFacts:
 
     name: str
     context_tokens: int
-    kv_bytes_per_token: int
     file_bytes: int
     parameters: int
     dtype: str
@@ -86,7 +85,6 @@ def _read_facts(file: SlmFile, origin: FileOrigin) -> FileFacts:
     return FileFacts(
         name=manifest.name if manifest else origin.name,
         context_tokens=config.max_context,
-        kv_bytes_per_token=config.kv_bytes_per_token,
         file_bytes=origin.file_bytes,
         parameters=file.parameters,
         dtype=file.dtype.label,

@@ -6,10 +6,13 @@ where the shell has no WebAssembly memory to offer. Does not know messages.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, cast
 
+from kernels.kv_cache import CacheFormat
 from kernels.model_config import ModelConfig
 from kernels.ops import OpSet
+from kernels.simd.kv_storage import KINDS
 from kernels.simd.module_bytes import SINGLE, THREADS, read_module
 from kernels.simd.own_memory_port import ModuleExports, OwnMemoryPort
 from kernels.simd.port import KernelPort
@@ -27,18 +30,29 @@ class KernelShell(Protocol):
         """Instantiate a module on a memory for threads; give that memory."""
 
 
-def find_simd_factory(shell: KernelShell) -> Callable[[ModelConfig], OpSet] | None:
-    """Give a way to make a SIMD op set, or None where the kernels cannot run."""
-    if open_port(shell) is None:
-        return None
+@dataclass(frozen=True, slots=True)
+class SimdHome:
+    """A way to make a SIMD op set, and the most threads that it may use."""
 
-    def make(config: ModelConfig) -> OpSet:
+    make: Callable[[ModelConfig, CacheFormat], OpSet]
+    seats: int
+
+
+def find_simd_home(shell: KernelShell) -> SimdHome | None:
+    """Find out where a SIMD op set runs, or None where the kernels cannot run."""
+    probe = open_port(shell)
+    if probe is None:
+        return None
+    seats = probe.seats
+    probe.close()
+
+    def make(config: ModelConfig, cache_format: CacheFormat) -> OpSet:
         port = open_port(shell)
         if port is None:
             raise MemoryError
-        return SimdOps(config, port)
+        return SimdOps(config, port, cache_kind=KINDS[cache_format])
 
-    return make
+    return SimdHome(make, seats)
 
 
 def open_port(shell: KernelShell) -> KernelPort | None:

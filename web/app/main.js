@@ -16,6 +16,7 @@ import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
 import { composerView } from './views/composer.js';
 import { factsView } from './views/facts.js';
+import { memoryView } from './views/memory.js';
 import { modelsView } from './views/models.js';
 import { noticesView } from './views/notices.js';
 import { planView } from './views/plan.js';
@@ -76,6 +77,7 @@ function start() {
   statusView(document.body, store);
   welcomeView(view('welcome'), store);
   modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
+  memoryView(view('memory'), store);
   transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), plans);
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
   noticesView(view('notices'), store, { restart, reload: () => location.reload() });

@@ -4,7 +4,9 @@
  * identity says whether something changed. Does not know views, worker or messages.
  */
 
+/** @typedef {import('./protocol.js').EngineWish} EngineWish */
 /** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
+/** @typedef {import('./protocol.js').ModelPlan} ModelPlan */
 /** @typedef {import('./protocol.js').Plan} Plan */
 /** @typedef {import('./protocol.js').ProgressData} ProgressData */
 /** @typedef {import('./protocol.js').TurnResult} TurnResult */
@@ -50,9 +52,11 @@
  *   | {kind: 'open', message: number, record: RecordState, note: string}} PlanViewState
  */
 
+/** @typedef {{before: number, after: number | null}} FreedState the heap, in bytes, around freeing a model */
+
 /**
  * What a sentence is about; a newer one about the same thing takes its place.
- * @typedef {'engine' | 'model' | 'chat' | 'busy' | 'storage' | 'version'} Topic
+ * @typedef {'engine' | 'engine_wish' | 'model' | 'chat' | 'busy' | 'storage' | 'version'} Topic
  */
 
 /**
@@ -76,6 +80,9 @@
  * @property {OfflineState} offline
  * @property {ShelfState} shelf
  * @property {ModelState} model
+ * @property {EngineWish} engineWish the engine of the next load
+ * @property {ModelPlan | null} memoryPlan
+ * @property {FreedState | null} freed
  * @property {TurnState} turn
  * @property {readonly ChatMessage[]} messages
  * @property {Plan | null} plan
@@ -95,6 +102,9 @@ export function initialState() {
     offline: { kind: 'checking' },
     shelf: { kind: 'asking' },
     model: { facts: null, loading: null },
+    engineWish: { op_set: 'auto', kv_cache: 'f32' },
+    memoryPlan: null,
+    freed: null,
     turn: { kind: 'idle' },
     messages: [],
     plan: null,
