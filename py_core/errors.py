@@ -16,11 +16,17 @@ that says what happened, where, and what to do. Knows nothing of requests, pages
     │   ├── WrongVersionError          wrong_version
     │   ├── BadMessageError            bad_message
     │   ├── BadRequestError            bad_request
+    │   ├── StorageFullError           storage_full
+    │   ├── StorageLostError           storage_lost
+    │   ├── SensitiveTextError         sensitive_text
+    │   ├── ChangeRefusedError         change_refused
     │   ├── PlanNotKeptError           plan_not_kept
     │   ├── RecordNotFoundError        record_not_found
     │   └── RecordWithheldError        record_withheld
     ├── FileIsBadError               the bytes are not what they claim to be
-    │   └── ModelFileError             model_file
+    │   ├── ModelFileError             model_file
+    │   ├── LedgerFileError            ledger_file
+    │   └── StartupFileError           startup_file
     └── WeAreWrongError              a promise of our own code is broken
         └── InvariantError             internal
 

@@ -81,6 +81,11 @@ def plain_form(text: str) -> str:
     return collapse_spaces(drop_invisible(unify_line_ends(normalise("NFC", text))))
 
 
+def plain_lines(text: str) -> list[str]:
+    """Give the plain form of each line: line ends say where a list or a thought ends."""
+    return [plain_form(line) for line in unify_line_ends(text).split("\n")]
+
+
 def has_visible_text(text: str) -> bool:
     """Tell whether a reader would see anything."""
     return _VISIBLE.search(text) is not None

@@ -44,16 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Measure this engine against wllama.")
     parser.add_argument("--peer", required=True, type=Path, help="the unpacked npm package")
     parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--threads", type=int, choices=THREADS, help="measure this number only")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     chosen = parser.parse_args(arguments)
     if not (chosen.peer / "esm" / "index.js").is_file():
         parser.error(f"--peer {chosen.peer}: no esm/index.js there; unpack @wllama/wllama")
-    report = summarise(measure(chosen.peer, chosen.repeats))
+    threads = (chosen.threads,) if chosen.threads else THREADS
+    report = summarise(measure(chosen.peer, chosen.repeats, threads))
     print(json.dumps(report) if chosen.json else write_table(report))  # noqa: T201
     return 0
 
 
-def measure(peer: Path, repeats: int) -> Runs:
+def measure(peer: Path, repeats: int, thread_counts: Sequence[int]) -> Runs:
     """Load both engines once for each number of threads, then run them in turn."""
     cache = find_cache_folder(os.environ, sys.platform)
     site = prepare(Places(ROOT, cache, os.environ.get("TINYLOOM_CDN")), "smollm2", report=_say)
@@ -66,7 +68,7 @@ def measure(peer: Path, repeats: int) -> Runs:
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         pages: dict[tuple[str, int], PeerPage | OurPage] = {}
-        for threads in THREADS:
+        for threads in thread_counts:
             pages["peer", threads] = PeerPage(browser, peer_address, threads)
             pages["ours", threads] = OurPage(browser, ours_address, threads)
         runs = _run_in_turn(pages, repeats)
@@ -92,7 +94,7 @@ def summarise(runs: Runs) -> dict[str, Any]:
         engine: {name: statistics.median(speeds) for name, speeds in of_engine.items()}
         for engine, of_engine in runs.items()
     }
-    names = [f"{kind}_{threads}" for kind in ("decode", "prefill") for threads in THREADS]
+    names = sorted(medians["ours"])
     return {
         "ratios": {name: round(medians["ours"][name] / medians["peer"][name], 2) for name in names},
         "tokens_per_s": medians,

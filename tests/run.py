@@ -103,7 +103,9 @@ def run_tests(pytest_arguments: Sequence[str]) -> int:
     run_step("collecting wheels", [VENV_PYTHON, "-m", "tests.browser.pyodide_wheels"])
     say("running pytest")
     command = [str(VENV_PYTHON), "-m", "pytest", *pytest_arguments]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    # Threads of numpy that wait for each other stall as soon as a browser needs a core too.
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
 def main(arguments: Sequence[str]) -> int:

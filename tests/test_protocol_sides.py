@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from py_core import errors
+from py_core import errors, memory_errors
 from py_core.bridge import messages
 from tests.source_tree import ROOT, WEB
 
@@ -17,6 +17,7 @@ DRAWN_CLASS = re.compile(r"^([\s│├└─]*)(\w+Error)\b\s*(\S*)")
 
 def test_drawing_of_the_error_tree_equals_the_classes():
     """The docstring of py_core.errors shows every class below its parent, leaves with codes."""
+    assert memory_errors.StorageLostError.__bases__ == (errors.UserCanFixError,)
     assert _read_drawing(errors.__doc__ or "") == _read_classes(errors.TinyloomError)
 
 

@@ -73,6 +73,7 @@ class SimdOps:
         self._space: Workspace | None = None
         self._positions = (-1, 0)
         self.has_lost_a_thread = False
+        """Whether the work was ever taken over from a lost thread."""
 
     @property
     def name(self) -> str:

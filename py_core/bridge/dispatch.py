@@ -11,13 +11,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
-from typing import Literal, assert_never
+from typing import Literal
 
 from py_core.bridge.answer_chat import TurnEvents, answer_chat_send
 from py_core.bridge.answer_load import answer_model_load, answer_model_plan, describe_model
+from py_core.bridge.answer_memory import answer_memory
 from py_core.bridge.answer_plan import export_document, show_record
 from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.host import Host
+from py_core.bridge.memory_hints import find_hint
+from py_core.bridge.memory_requests import MemoryRequest
 from py_core.bridge.messages import (
     PROTOCOL_VERSION,
     Cancel,
@@ -26,6 +29,7 @@ from py_core.bridge.messages import (
     ChatSend,
     ContextReset,
     EventData,
+    NoticeData,
     PageRequest,
     ReplyValue,
     RuntimeFacts,
@@ -41,14 +45,20 @@ from py_core.bridge.model_messages import (
     ModelPlanAsked,
 )
 from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
+from py_core.chat.memory_keeper import MemoryKeeper
 from py_core.chat.memory_room import MemoryRoom
+from py_core.chat.message_ids import name_message
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import list_op_sets
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.plan_shelf import PlanShelf
+from py_core.chat.simd_engine import report_lost_thread
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnPorts
+from py_core.chat.turn_records import TENANT
 from py_core.errors import BusyError, ModelNotLoadedError
+from py_core.store.host_database import HostDatabase
+from py_core.store.ledger import Ledger
 
 Emit = Callable[[EventData], None]
 
@@ -71,7 +81,12 @@ class Dispatcher:
         self._session = ModelSession(MemoryRoom(host), list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._shelf = PlanShelf()
+        self._keeper = MemoryKeeper(Ledger(HostDatabase(host)), TENANT)
         self._holder: _Holder | None = None
+
+    async def warm(self) -> None:
+        """Do what would make the first requests wait."""
+        await self._keeper.warm()
 
     async def answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
         """Do what a request asks and give the value of its reply.
@@ -97,11 +112,16 @@ class Dispatcher:
                 with self._holding(request):
                     return self._reset()
             case _:
-                return self._look(request)
+                return await self._look(request)
 
-    def _look(
+    async def _look(
         self,
-        request: ModelPlanAsked | PlanRecordAsked | ReceiptExportAsked | Cancel | RuntimeFactsAsked,
+        request: ModelPlanAsked
+        | PlanRecordAsked
+        | ReceiptExportAsked
+        | Cancel
+        | RuntimeFactsAsked
+        | MemoryRequest,
     ) -> ReplyValue:
         """Answer what never waits."""
         match request:
@@ -116,7 +136,8 @@ class Dispatcher:
             case RuntimeFactsAsked():
                 return self._describe_runtime()
             case _:
-                assert_never(request)
+                # The memory never waits for the model.
+                return await answer_memory(request, self._keeper, self._host.now_utc())
 
     async def _load(self, payload: ModelLoadPayload, emit: Emit, stop: StopSignal) -> ModelFacts:
         pacer = Pacer(self._host)
@@ -126,8 +147,19 @@ class Dispatcher:
 
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
         model = self._session.require_model()
+        await self._hint_at_memory(payload.text, emit)
         ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf)
-        return await answer_chat_send(payload, model, self._transcript, ports, host=self._host)
+        result = await answer_chat_send(payload, model, self._transcript, ports, host=self._host)
+        if text := report_lost_thread(model.ops):
+            emit(NoticeData(code="thread_lost", text=text))
+        return result
+
+    async def _hint_at_memory(self, text: str, emit: Emit) -> None:
+        transcript = self._transcript
+        message_id = name_message(transcript.session_key, transcript.next_number, "user")
+        hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())
+        if hint is not None:
+            emit(hint)
 
     def _free(self) -> ModelFreed:
         was_loaded = self._session.free()

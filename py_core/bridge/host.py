@@ -8,15 +8,20 @@ side is kept by the other. Everything else is text and numbers.
 from collections.abc import Awaitable
 from typing import Protocol
 
+from py_core.store.host_database import DatabaseHost
 
-class Host(Protocol):
-    """The shell's functions."""
+
+class Host(DatabaseHost, Protocol):
+    """The shell's functions; those of the ledger's store are declared beside it."""
 
     def post(self, message: str, /) -> object:
         """Send one event or reply to the page."""
 
     def now_ms(self) -> float:
         """A monotonic clock."""
+
+    def now_utc(self) -> str:
+        """The time of day, as ISO text in UTC; it may jump."""
 
     def pause(self) -> Awaitable[object]:
         """Give the event loop one turn, so that a waiting message is delivered."""

@@ -16,6 +16,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest
+from py_core.bridge.memory_values import MemoryValue
 from py_core.bridge.message_shape import AnswerEnvelope, Message, Nothing, RequestEnvelope
 from py_core.bridge.model_messages import (
     ModelFacts,
@@ -81,7 +83,8 @@ PageRequest = Annotated[
     | PlanRecordAsked
     | ReceiptExportAsked
     | Cancel
-    | RuntimeFactsAsked,
+    | RuntimeFactsAsked
+    | MemoryRequest,
     Field(discriminator="kind"),
 ]
 
@@ -142,6 +145,7 @@ ReplyValue = (
     | ExportedFile
     | CancelOutcome
     | RuntimeFacts
+    | MemoryValue
 )
 
 
@@ -170,8 +174,20 @@ class TokenData(Message):
 class NoticeData(Message):
     """Something the person should know that is no error."""
 
-    code: Literal["op_set_fallback", "kv_cache_fallback", "old_model_freed"]
+    code: Literal["op_set_fallback", "kv_cache_fallback", "old_model_freed", "thread_lost"]
     text: str
+
+
+class MemoryHintData(Message):
+    """What the message means for the memory; nothing is kept before the user agrees.
+
+    The text is that to remember, the thing to forget, or why the memory cannot be reached.
+    """
+
+    command: Literal["none", "remember", "forget_last", "forget_about", "unavailable"]
+    text: str
+    message_id: str
+    pending: tuple[str, ...] = ()
 
 
 class ProgressEvent(AnswerEnvelope):
@@ -202,10 +218,18 @@ class NoticeEvent(AnswerEnvelope):
     data: NoticeData
 
 
+class MemoryEvent(AnswerEnvelope):
+    """A hint to the memory."""
+
+    event: Literal["memory"] = "memory"
+    data: MemoryHintData
+
+
 WorkerEvent = Annotated[
-    ProgressEvent | PlanEvent | TokenEvent | NoticeEvent, Field(discriminator="event")
+    ProgressEvent | PlanEvent | TokenEvent | NoticeEvent | MemoryEvent,
+    Field(discriminator="event"),
 ]
-EventData = ProgressData | PlanData | TokenData | NoticeData
+EventData = ProgressData | PlanData | TokenData | NoticeData | MemoryHintData
 
 
 class ErrorBody(Message):
@@ -230,7 +254,7 @@ class ErrorReply(AnswerEnvelope):
     error: ErrorBody
 
 
-REQUEST_KINDS = frozenset(
+REQUEST_KINDS = MEMORY_KINDS | frozenset(
     {
         "model.load",
         "model.plan",

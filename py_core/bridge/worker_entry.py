@@ -17,6 +17,8 @@ from py_core.bridge.messages import (
     ErrorBody,
     ErrorReply,
     EventData,
+    MemoryEvent,
+    MemoryHintData,
     NoticeData,
     NoticeEvent,
     OkReply,
@@ -51,6 +53,7 @@ class Border:
         self._host, self._loop = host, loop
         self._dispatcher = Dispatcher(host)
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._warming = loop.create_task(self._dispatcher.warm())
 
     def receive(self, text: str) -> None:
         """Take one message from the page; never raises for what is in it."""
@@ -91,6 +94,8 @@ def _wrap_event(request_id: int, data: EventData) -> WorkerEvent:
             return TokenEvent(id=request_id, data=data)
         case NoticeData():
             return NoticeEvent(id=request_id, data=data)
+        case MemoryHintData():
+            return MemoryEvent(id=request_id, data=data)
 
 
 def _describe_error(request_id: int, error: Exception) -> ErrorReply:

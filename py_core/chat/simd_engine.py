@@ -55,6 +55,14 @@ def find_simd_home(shell: KernelShell) -> SimdHome | None:
     return SimdHome(make, seats)
 
 
+def report_lost_thread(ops: OpSet) -> str | None:
+    """Give a sentence, once, when a thread of the kernels was lost since the last time."""
+    if not isinstance(ops, SimdOps) or not ops.has_lost_a_thread:
+        return None
+    ops.has_lost_a_thread = False
+    return "A thread of the engine was lost; this answer and the next ones use one thread."
+
+
 def open_port(shell: KernelShell) -> KernelPort | None:
     """Open a new home for the kernels: each model has its own, so that freeing gives all back."""
     memory = shell.kernel_on_shared_memory(read_module(THREADS))

@@ -65,6 +65,9 @@ class PolicyRow:
     output_share_ppm: int = 250_000
     repeats_request: bool = True
     relevance_floor_ppm: int = 150_000
+    long_text_tokens: int = 800
+    """Length at which a text's score counts half: the room it takes could hold others."""
+
     duplicate_jaccard_ppm: int = 850_000
     duplicate_looks: int = 32
     """Near duplicates are looked for among at most so many records that share a rare word."""
@@ -135,6 +138,8 @@ TASK_SHIFTS: Mapping[str, Mapping[str, int]] = {
     "continuation": {"semantic": -12, "recency": 8, "scope": 4},
     # Questions of design: what fits the question and the scope, however old.
     "architecture": {"recency": -8, "semantic": 4, "scope": 4},
+    # Questions about what was said: what fits the question, whenever it was.
+    "recall": {"recency": -12, "semantic": 12},
 }
 
 

@@ -15,7 +15,7 @@ from py_core.compiler.duplicates import find_exact, find_near
 from py_core.compiler.plan import DuplicateGroup, Reason, Routing
 from py_core.compiler.policy import PolicyRow
 from py_core.compiler.request import CompileRequest
-from py_core.compiler.scoring import count_relevance, count_score, find_score
+from py_core.compiler.scoring import count_relevance, count_worth, find_score
 from py_core.compiler.sufficiency import route_question
 from py_core.records.fields import Lane
 from py_core.records.kinds import (
@@ -66,7 +66,7 @@ def _score(candidate: Candidate, request: CompileRequest, row: PolicyRow) -> Can
     """Score what competes for room; the core and the turns of the conversation do not."""
     if candidate.is_turn or is_core(candidate.ranked_tier):
         return candidate
-    return candidate.changed(score=count_score(candidate, request, row))
+    return candidate.changed(score=count_worth(candidate, request, row))
 
 
 def _order(candidate: Candidate) -> tuple[int, int, int, float, int, str]:

@@ -104,11 +104,14 @@ def parse_model(kind: type[Model], data: bytes, prefix: str = "") -> Model:
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise BadRequestError(
-            field=prefix + _find_field(first),
-            expected=_describe(first["type"], first["msg"]),
-        ) from error
+        field, expected = describe_fault(error)
+        raise BadRequestError(field=prefix + field, expected=expected) from error
+
+
+def describe_fault(error: ValidationError) -> tuple[str, str]:
+    """Give the path of the first field that is wrong, and what was expected there."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return _find_field(first), _describe(first["type"], first["msg"])
 
 
 def format_path(location: Sequence[int | str]) -> str:
@@ -173,7 +176,7 @@ def _refuse_too_many(document: object, prefix: str) -> None:
 def _find_field(error: Mapping[str, Any]) -> str:
     path = format_path(error["loc"])
     if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:
-        return f"{path}.kind"
+        return f"{path}.kind".removeprefix(".")
     cause = error.get("ctx", {}).get("error")
     named = cause.field if isinstance(cause, WrongFieldError) else ""
     return ".".join(part for part in (path, named) if part) or "request"

@@ -84,7 +84,7 @@ class Intent(Strict):
     """What the turn needs of memory, as the retrieval stage understood it."""
 
     memory: Literal["needed", "not_needed", "off"] = "needed"
-    task: Literal["general", "continuation", "architecture"] = "general"
+    task: Literal["general", "continuation", "architecture", "recall"] = "general"
 
 
 class LaneOutcome(Strict):

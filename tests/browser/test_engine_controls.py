@@ -33,7 +33,7 @@ def test_loading_again_switches_the_engine_and_the_answer_stays(chat: ChatPage):
     for engine in ("simd", "numpy"):
         choose(chat, "Engine", engine)
         chat.load_model(FIXTURE)
-        expect(chat.page.locator("[data-view=memory]")).to_contain_text(f"{engine} engine")
+        expect(chat.page.locator("[data-view=engine-memory]")).to_contain_text(f"{engine} engine")
         answers.append(greedy_text(chat))
         assert chat.fact("Op set") == engine
     assert answers[0] == answers[1] != ""
@@ -44,7 +44,7 @@ def test_an_int8_cache_is_named_and_takes_less(chat: ChatPage):
     """The facts and the plan speak of the cache that was chosen; numpy says that it has none."""
     choose(chat, "KV cache", "int8")
     chat.load_model(SMOLLM2)
-    expect(chat.page.locator("[data-view=memory]")).to_contain_text("KV int8 at first")
+    expect(chat.page.locator("[data-view=engine-memory]")).to_contain_text("KV int8 at first")
     assert chat.fact("KV cache") == "int8"
     assert int(chat.fact("KV per token").split()[0].replace(",", "")) < 46_080 / 3
     choose(chat, "Engine", "numpy")
@@ -55,7 +55,7 @@ def test_an_int8_cache_is_named_and_takes_less(chat: ChatPage):
 def test_the_plan_is_shown_and_near_the_heap_that_comes(chat: ChatPage):
     """Parts as a bar and as numbers; the heap after loading is within 5 percent of the plan."""
     chat.load_model(SMOLLM2)
-    memory = chat.page.locator("[data-view=memory]")
+    memory = chat.page.locator("[data-view=engine-memory]")
     parts = memory.get_by_role("list", name="Parts of the memory plan").get_by_role("listitem")
     names = ["Weights", "Tokenizer", "KV f32 at first", "KV later", "Scratch"]
     expect(parts).to_contain_text(names)

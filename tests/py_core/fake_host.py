@@ -6,16 +6,19 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from tests.py_core.store.databases import FakeDatabaseHost
+
 Json: TypeAlias = dict[str, Any]
 
 
-class FakeHost:
+class FakeHost(FakeDatabaseHost):
     """Keeps files by handle, collects what is posted, and counts pauses.
 
     Each read of the clock moves it on by `tick_ms`, so that rests come due without real time.
     """
 
     def __init__(self, files: dict[str, bytes] | None = None, *, tick_ms: float = 1.0) -> None:
+        super().__init__()
         self.files = dict(files or {})
         self.written: dict[str, bytearray] = {}
         self.closed: list[str] = []
@@ -34,6 +37,10 @@ class FakeHost:
         """Read the clock, which moves it."""
         self._now_ms += self._tick_ms
         return self._now_ms
+
+    def now_utc(self) -> str:
+        """Give one moment of a day that does not pass."""
+        return "2026-07-10T12:00:00.000Z"
 
     async def pause(self) -> None:
         """Let other tasks run."""

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from py_core import errors
+from py_core import errors, memory_errors
 from py_core.errors import ContextOverflowError, ModelFileError, TinyloomError, UnknownKindError
 
 EXAMPLES = [
@@ -23,6 +23,13 @@ EXAMPLES = [
     errors.PlanNotKeptError(plan_hash="0" * 64, kept_plans=32),
     errors.RecordNotFoundError(record_id="turn-9-user"),
     errors.RecordWithheldError(record_id="m1", reason="tombstoned"),
+    memory_errors.StorageFullError(),
+    memory_errors.StorageFullError(used_bytes=9, quota_bytes=10),
+    memory_errors.StorageLostError(reason="InvalidStateError"),
+    memory_errors.SensitiveTextError(found="a password", count=1),
+    memory_errors.ChangeRefusedError(field="record_id", expected="is not in the memory"),
+    memory_errors.LedgerFileError(line=3, field="record.kind", expected="expected a kind"),
+    memory_errors.StartupFileError(path=".uai/identity.uai", field="title", expected="is missing"),
     errors.ModelFileError("Bad magic.", reason="invalid_magic", number=4, field="magic", offset=0),
     errors.InvariantError(what="two is three"),
 ]

@@ -22,14 +22,17 @@ const STOP_DEADLINE_MS = 8_000;
 export class Conversation {
   #store;
   #worker;
+  #onHint;
 
   /**
    * @param {Store} store
    * @param {WorkerClient} worker
+   * @param {(hint: import('./memory_protocol.js').MemoryHint) => void} onHint
    */
-  constructor(store, worker) {
+  constructor(store, worker, onHint) {
     this.#store = store;
     this.#worker = worker;
+    this.#onHint = onHint;
   }
 
   /**
@@ -123,6 +126,7 @@ export class Conversation {
    */
   #follow(answer, event) {
     const { turn } = this.#store.state;
+    if (event.event === 'memory') return this.#onHint(event.data);
     if (event.event === 'plan') this.#showPlan(answer, event.data.plan);
     else if (event.event === 'notice') this.#store.say('chat', { ...event.data, level: 'info' });
     else if (event.event === 'token') {

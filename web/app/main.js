@@ -4,9 +4,11 @@
  */
 
 import { Attachments } from './attachments.js';
-import { CodedError } from './coded_error.js';
+import { CodedError, coded } from './coded_error.js';
 import { Conversation } from './conversation.js';
 import { part } from './dom.js';
+import { addMarkup } from './markup.js';
+import { MemoryBook } from './memory_book.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { PlanDesk } from './plan_desk.js';
@@ -15,8 +17,9 @@ import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
 import { composerView } from './views/composer.js';
+import { engineMemoryView } from './views/engine_memory.js';
 import { factsView } from './views/facts.js';
-import { memoryView } from './views/memory.js';
+import { lostView, memoryView } from './views/memory.js';
 import { modelsView } from './views/models.js';
 import { noticesView } from './views/notices.js';
 import { planView } from './views/plan.js';
@@ -27,6 +30,9 @@ import { transcriptView } from './views/transcript.js';
 import { welcomeView } from './views/welcome.js';
 import { WorkerClient } from './worker_client.js';
 import { WorkerState } from './worker_state.js';
+
+const NO_MEMORY_VIEW =
+  'The memory view could not be fetched: reload the page to look at the memory.';
 
 /** @param {string} name */
 function view(name) {
@@ -60,6 +66,16 @@ function afterUnpacking(store, act) {
   });
 }
 
+/**
+ * @param {Store} store
+ * @param {MemoryBook} book
+ */
+function showMemory(store, book) {
+  const opener = part(document, 'memory-open', HTMLButtonElement);
+  memoryView(/** @type {HTMLDialogElement} */ (view('memory')), opener, store, book);
+  lostView(/** @type {HTMLDialogElement} */ (view('memory-lost')), store);
+}
+
 function start() {
   const store = new Store(initialState());
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
@@ -69,7 +85,8 @@ function start() {
   });
   const worker = new WorkerClient(makeWorker, listener);
   const models = new ModelLoading(store, worker);
-  const chat = new Conversation(store, worker);
+  const book = new MemoryBook(store, worker);
+  const chat = new Conversation(store, worker, (hint) => book.takeHint(hint));
   const copyText = (/** @type {string} */ text) => navigator.clipboard.writeText(text);
   const plans = new PlanDesk(store, worker, { saveFile, copyText });
   const restart = () => worker.restart(new CodedError('worker_lost', 'The engine was restarted.'));
@@ -77,13 +94,23 @@ function start() {
   statusView(document.body, store);
   welcomeView(view('welcome'), store);
   modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
-  memoryView(view('memory'), store);
-  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), plans);
+  engineMemoryView(view('engine-memory'), store);
+  transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), {
+    openPlan: (message) => plans.open(message),
+    remember: (text) => {
+      book.open();
+      book.proposeToRemember(text);
+    },
+  });
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
   noticesView(view('notices'), store, { restart, reload: () => location.reload() });
   settingsView(view('settings'), store);
   factsView(view('facts'), store);
   planView(view('plan'), store);
+  addMarkup('app/memory.html').then(
+    () => showMemory(store, book),
+    (thrown) => store.say('memory', { code: coded(thrown).code, text: NO_MEMORY_VIEW }),
+  );
   planDialogView(
     /** @type {HTMLDialogElement} */ (view('plan-dialog')),
     part(document, 'plan-open', HTMLButtonElement),

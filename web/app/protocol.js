@@ -26,6 +26,14 @@ export const PYTHON_KINDS = Object.freeze([
   'receipt.export',
   'cancel',
   'runtime.facts',
+  'memory.list',
+  'memory.show',
+  'memory.preview',
+  'memory.apply',
+  'memory.export',
+  'memory.import',
+  'memory.erase',
+  'memory.startup',
 ]);
 
 export const STORE_KINDS = Object.freeze([
@@ -36,7 +44,7 @@ export const STORE_KINDS = Object.freeze([
   'store.remove',
 ]);
 
-export const PYTHON_EVENTS = Object.freeze(['progress', 'plan', 'token', 'notice']);
+export const PYTHON_EVENTS = Object.freeze(['progress', 'plan', 'token', 'notice', 'memory']);
 
 export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress', 'notice']);
 
@@ -116,7 +124,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {'verified' | 'not verifiable'} checksum
  * @property {string} op_set
  * @property {'f32' | 'int8'} kv_cache
- * @property {number} threads
+ * @property {number} threads that share the work; settled in the first answer
  * @property {number} heap_bytes
  * @property {string} licence
  * @property {string} origin
@@ -300,7 +308,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'store.import': {payload: {name: string}, value: OpenedModel},
  *   'store.keep': {payload: {sha256: string}, value: {is_kept: boolean}},
  *   'store.remove': {payload: {sha256: string}, value: {was_stored: boolean}},
- * }} Calls
+ * } & import('./memory_protocol.js').MemoryCalls} Calls
  */
 
 /** @typedef {{turns_dropped: number, cached_tokens_dropped: number}} ContextReset */
@@ -317,7 +325,8 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @typedef {{event: 'progress', data: ProgressData}
  *   | {event: 'plan', data: {plan: Plan}}
  *   | {event: 'token', data: {text: string, ids: readonly number[]}}
- *   | {event: 'notice', data: {code: string, text: string}}} RequestEvent
+ *   | {event: 'notice', data: {code: string, text: string}}
+ *   | {event: 'memory', data: import('./memory_protocol.js').MemoryHint}} RequestEvent
  */
 
 /**

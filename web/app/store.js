@@ -55,8 +55,21 @@
 /** @typedef {{before: number, after: number | null}} FreedState the heap, in bytes, around freeing a model */
 
 /**
+ * @typedef {object} MemoryState
+ * @property {boolean} is_open
+ * @property {import('./memory_protocol.js').MemoryListAsk} ask
+ * @property {import('./memory_protocol.js').MemoryPage | null} page
+ * @property {import('./memory_protocol.js').MemoryDetail | null} detail
+ * @property {{change: import('./memory_protocol.js').MemoryChange, report: import('./memory_protocol.js').ChangeReport} | null} proposal
+ * @property {import('./memory_protocol.js').ChangeReport | null} last
+ * @property {import('./memory_protocol.js').ImportReport | null} imported
+ * @property {import('./memory_protocol.js').StartupState | null} startup
+ * @property {{code: string, text: string} | null} problem
+ */
+
+/**
  * What a sentence is about; a newer one about the same thing takes its place.
- * @typedef {'engine' | 'engine_wish' | 'model' | 'chat' | 'busy' | 'storage' | 'version'} Topic
+ * @typedef {'engine' | 'engine_wish' | 'model' | 'chat' | 'busy' | 'storage' | 'version' | 'memory'} Topic
  */
 
 /**
@@ -90,6 +103,7 @@
  * @property {readonly Attached[]} attachments
  * @property {TurnResult | null} lastTurn
  * @property {{used: number, total: number} | null} kv
+ * @property {MemoryState} memory
  * @property {readonly Notice[]} notices
  * @property {{text: string, system: string, settings: import('./protocol.js').GenerationSettings}} draft
  * @property {{text: string, revision: number}} returned text given back to the composer
@@ -112,6 +126,17 @@ export function initialState() {
     attachments: [],
     lastTurn: null,
     kv: null,
+    memory: {
+      is_open: false,
+      ask: { search: '', filters: {}, offset: 0, limit: 50 },
+      page: null,
+      detail: null,
+      proposal: null,
+      last: null,
+      imported: null,
+      startup: null,
+      problem: null,
+    },
     notices: [],
     draft: {
       text: '',

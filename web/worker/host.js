@@ -6,6 +6,7 @@
 
 import { databaseDelete, databaseGet, databaseList, databasePut } from './indexeddb.js';
 import { countSharedBytes, openOnPythonMemory, openOnSharedMemory } from './kernel_threads.js';
+import { LEDGER_FUNCTIONS } from './ledger_database.js';
 import { makePause } from './pause.js';
 import { sha256 } from './sha256.js';
 
@@ -29,6 +30,7 @@ export function makeHost({ post, bytes, keepConverted, pythonHeap, pythonMemory 
   return Object.freeze({
     post,
     now_ms: () => performance.now(),
+    now_utc: () => new Date().toISOString(),
     pause: makePause(),
     heap_bytes: () => pythonHeap().byteLength + countSharedBytes(),
     heap_limit_bytes: () => WASM_LIMIT_BYTES,
@@ -59,5 +61,6 @@ export function makeHost({ post, bytes, keepConverted, pythonHeap, pythonMemory 
     database_put: databasePut,
     database_delete: databaseDelete,
     database_list: databaseList,
+    ...LEDGER_FUNCTIONS,
   });
 }

@@ -4,47 +4,7 @@
  * Does not read what is in the texts and decides nothing.
  */
 
-import { CodedError } from '../app/coded_error.js';
-
-const DATABASE_NAME = 'tinyloom';
-const DATABASE_VERSION = 1;
-const STORE_NAMES = Object.freeze(['settings']);
-
-/** @type {Promise<IDBDatabase> | null} */
-let opening = null;
-
-/** @returns {Promise<IDBDatabase>} */
-function openDatabase() {
-  opening ??= new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE_NAME, DATABASE_VERSION);
-    request.onupgradeneeded = () => {
-      for (const name of STORE_NAMES) {
-        if (!request.result.objectStoreNames.contains(name)) request.result.createObjectStore(name);
-      }
-    };
-    request.onsuccess = () => {
-      // A newer page in another tab must be able to upgrade; this one opens again when it needs to.
-      request.result.onversionchange = () => {
-        request.result.close();
-        opening = null;
-      };
-      resolve(request.result);
-    };
-    request.onerror = () => {
-      opening = null;
-      reject(refused(request.error));
-    };
-  });
-  return opening;
-}
-
-/** @param {DOMException | null} cause */
-function refused(cause) {
-  return new CodedError(
-    'database_refused',
-    `This browser refuses to keep data (${cause?.name ?? 'no reason given'}); it lasts until the tab closes.`,
-  );
-}
+import { openDatabase, refused } from './database.js';
 
 /**
  * @template T

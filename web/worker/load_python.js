@@ -7,8 +7,14 @@
 import { CodedError } from '../app/coded_error.js';
 import { siteUrl } from '../app/site_url.js';
 
-const PACKAGES = Object.freeze(['numpy', 'pydantic', 'micropip', 'pyodide-http']);
-const LIST_DEADLINE_MS = 10_000;
+const PACKAGES = Object.freeze([
+  'numpy',
+  'pydantic',
+  'micropip',
+  'pyodide-http',
+  'snowballstemmer',
+]);
+const LIST_DEADLINE_MS = 60_000;
 export const STEP_COUNT = 4;
 
 /** @typedef {((...parts: unknown[]) => any) & {callKwargs: (...parts: unknown[]) => any}} PythonFunction */

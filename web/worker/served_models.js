@@ -7,7 +7,8 @@
 import { CodedError } from '../app/coded_error.js';
 import { siteUrl } from '../app/site_url.js';
 
-const LIST_DEADLINE_MS = 3_000;
+// A dead server refuses at once; only a busy one takes long, and it is worth waiting for.
+const LIST_DEADLINE_MS = 20_000;
 const SILENCE_DEADLINE_MS = 20_000;
 
 /** @typedef {{file: string, label: string, size: number, sha256: string}} ServedModel */

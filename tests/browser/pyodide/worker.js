@@ -16,7 +16,7 @@ async function runTests({ wheels, ourWheel, paths }) {
   const pyodide = await loadPyodide({ indexURL: '/vendor/pyodide/' });
   pyodide.setStdout({ batched: (text) => postMessage({ progress: text }) });
   pyodide.setStderr({ batched: (text) => postMessage({ progress: text }) });
-  await pyodide.loadPackage(['numpy', 'pydantic', 'micropip', 'packaging']);
+  await pyodide.loadPackage(['numpy', 'pydantic', 'micropip', 'packaging', 'snowballstemmer']);
   for (const url of wheels) pyodide.unpackArchive(await fetchBytes(url), 'wheel');
   const micropip = pyodide.pyimport('micropip');
   await micropip.install.callKwargs(new URL(ourWheel, location.href).href, { deps: false });

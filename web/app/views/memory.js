@@ -1,80 +1,89 @@
-/**
- * What the model that is being loaded takes of the memory, as a bar and as numbers.
- * Takes the plan that was made from the file's header; computes no sizes of its own.
- */
+/** The memory as a whole: opened from the masthead, closed with Escape, warned about when lost. */
 
-import { part, setTexts, show } from '../dom.js';
+import { part, show } from '../dom.js';
+import { detailView } from './memory_detail.js';
+import { filesView } from './memory_files.js';
+import { listView } from './memory_list.js';
+import { proposalView } from './memory_proposal.js';
 
 /** @typedef {import('../store.js').Store} Store */
-/** @typedef {import('../protocol.js').ModelPlan} ModelPlan */
+/** @typedef {import('../memory_protocol.js').StorageFacts} StorageFacts */
+/** @typedef {import('../memory_protocol.js').Keep} Keep */
 
 /**
- * @param {HTMLElement} root
+ * @param {HTMLDialogElement} root
+ * @param {HTMLButtonElement} opener
  * @param {Store} store
+ * @param {import('../memory_book.js').MemoryBook} book
  */
-export function memoryView(root, store) {
-  const bar = part(root, 'bar', HTMLElement);
-  const list = part(root, 'parts', HTMLElement);
-  store.watch(['memoryPlan'], ({ memoryPlan: plan }) => {
-    root.hidden = plan === null;
-    if (!plan) return;
-    root.dataset.fits = String(plan.fits);
-    const parts = partsOf(plan);
-    const whole = parts.reduce((sum, { bytes }) => sum + bytes, 0);
-    bar.replaceChildren(...parts.map(({ name, bytes }) => segment(name, bytes / whole)));
-    list.replaceChildren(...parts.map(entry));
-    const text = describe(plan);
-    bar.setAttribute('aria-label', `Memory of ${plan.name}: ${text}`);
-    setTexts(root, { text });
+export function memoryView(root, opener, store, book) {
+  opener.addEventListener('click', () => book.open());
+  root.addEventListener('close', () => book.close());
+  part(root, 'close', HTMLButtonElement).addEventListener('click', () => root.close());
+  bindWriting(part(root, 'writing', HTMLFormElement), book);
+  listView(root, store, book);
+  proposalView(part(root, 'proposal', HTMLElement), store, book);
+  detailView(part(root, 'detail', HTMLElement), store, book);
+  filesView(part(root, 'files', HTMLElement), store, book);
+  store.watch(['memory'], ({ memory }) => {
+    if (memory.is_open && !root.open) root.showModal();
+    if (!memory.is_open && root.open) root.close();
+    const problem = part(root, 'problem', HTMLElement);
+    problem.hidden = memory.problem === null;
+    problem.textContent = memory.problem?.text ?? '';
+    const room = part(root, 'room', HTMLElement);
+    room.textContent = memory.page ? describeRoom(memory.page.storage) : '';
   });
 }
 
-/** @typedef {{name: string, label: string, bytes: number}} MemoryPart */
-
 /**
- * @param {ModelPlan} plan
- * @returns {MemoryPart[]}
+ * Instead of a silent loss: a warning that covers the page.
+ * @param {HTMLDialogElement} root
+ * @param {Store} store
  */
-function partsOf(plan) {
-  return [
-    { name: 'weights', label: 'Weights', bytes: plan.weight_bytes },
-    { name: 'tokenizer', label: 'Tokenizer', bytes: plan.tokenizer_bytes },
-    { name: 'kv', label: `KV ${plan.kv_cache} at first`, bytes: plan.kv_bytes_first },
-    {
-      name: 'kv-later',
-      label: 'KV later',
-      bytes: plan.kv_bytes_total - plan.kv_bytes_first,
-    },
-    { name: 'scratch', label: 'Scratch', bytes: plan.scratch_bytes },
-  ];
+export function lostView(root, store) {
+  part(root, 'go-on', HTMLButtonElement).addEventListener('click', () => root.close());
+  store.watch(['memory'], ({ memory }) => {
+    if (memory.problem?.code !== 'storage_lost' || root.open) return;
+    part(root, 'text', HTMLElement).textContent = memory.problem.text;
+    root.showModal();
+  });
 }
 
 /**
- * @param {string} name
- * @param {number} share
+ * @param {HTMLFormElement} form
+ * @param {import('../memory_book.js').MemoryBook} book
  */
-function segment(name, share) {
-  const element = document.createElement('span');
-  element.dataset.segment = name;
-  element.style.flexGrow = String(share);
-  return element;
+function bindWriting(form, book) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const text = part(form, 'text', HTMLTextAreaElement);
+    if (text.value.trim()) book.proposeToRemember(text.value, [], readKeep(form));
+    text.value = '';
+  });
+  const rule = part(form, 'rule', HTMLSelectElement);
+  const until = part(form, 'until', HTMLInputElement);
+  rule.addEventListener('change', () => {
+    until.disabled = rule.value !== 'until';
+    until.required = !until.disabled;
+  });
 }
 
-/** @param {MemoryPart} memoryPart */
-function entry({ name, label, bytes }) {
-  const item = document.createElement('li');
-  item.dataset.segment = name;
-  item.textContent = `${label} ${show(bytes, 'bytes')}`;
-  item.title = `${show(bytes, 'count')} bytes`;
-  return item;
+/**
+ * @param {HTMLFormElement} form
+ * @returns {Keep}
+ */
+function readKeep(form) {
+  const rule = /** @type {Keep['rule']} */ (part(form, 'rule', HTMLSelectElement).value);
+  const until = part(form, 'until', HTMLInputElement);
+  return { rule, until: rule === 'until' ? `${until.value}T00:00:00+00:00` : '' };
 }
 
-/** @param {ModelPlan} plan */
-function describe(plan) {
-  const kv = `KV ${show(plan.kv_bytes_total, 'bytes')} in total`;
-  const now = `heap ${show(plan.heap_bytes, 'bytes')} now`;
-  const after = `${show(plan.heap_bytes_after, 'bytes')} when loaded`;
-  const full = `${show(plan.heap_bytes_full, 'bytes')} at full context`;
-  const limit = `of ${show(plan.limit_bytes, 'bytes')} at most`;
-  return `${plan.op_set} engine: ${kv}; ${now}, ${after}, ${full}, ${limit}${plan.fits ? '' : ': does not fit'}.`;
+/** @param {StorageFacts} storage */
+function describeRoom({ used_bytes, quota_bytes, is_persistent }) {
+  const quota = quota_bytes === null ? '' : ` of ${show(quota_bytes, 'bytes')}`;
+  const risk = is_persistent
+    ? 'kept until you delete it'
+    : 'the browser may remove it when the disk is full';
+  return `${show(used_bytes, 'bytes')}${quota} used by this site; ${risk}.`;
 }

@@ -19,14 +19,16 @@ const ENDINGS = Object.freeze({
  * @param {HTMLElement} root
  * @param {Store} store
  * @param {HTMLElement} scroller the element that scrolls around it
- * @param {{open: (message: number) => void}} plans opens the plan of an answer
+ * @param {{openPlan: (message: number) => void, remember: (text: string) => void}} client
  */
-export function transcriptView(root, store, scroller, plans) {
+export function transcriptView(root, store, scroller, client) {
   /** @type {Map<number, {element: HTMLElement, drawn: ChatMessage}>} */
   const shown = new Map();
   root.addEventListener('click', ({ target }) => {
-    if (target instanceof HTMLElement && target.dataset.answer)
-      plans.open(Number(target.dataset.answer));
+    if (!(target instanceof HTMLElement)) return;
+    if (target.dataset.answer) client.openPlan(Number(target.dataset.answer));
+    const message = target.dataset.part === 'remember' && target.closest('[data-part="message"]');
+    if (message) client.remember(part(message, 'text', HTMLElement).textContent ?? '');
   });
   store.watch(['messages'], ({ messages }) => {
     const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;

@@ -1,0 +1,232 @@
+"""The memory of one workspace, as the page and the command line use it.
+
+Takes a ledger, a tenant and the time; runs decisions: shows what a change would do, commits it,
+then rebuilds what is worth it. Barrier and publication are two commits, so that nothing withdrawn
+is ever served, whatever happens in between. Does not know messages or the browser.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from py_core.memory.browse import (
+    BrowseAsk,
+    BrowsePage,
+    History,
+    browse,
+    trace_history,
+)
+from py_core.memory.changes import MemoryChange, Stamp
+from py_core.memory.compose import list_deleted_identities
+from py_core.memory.decide_change import decide_change, want_records
+from py_core.memory.exchange import ImportReport, export_lines, merge, read_lines
+from py_core.memory.inference import suggest
+from py_core.memory.rebuild import Rebuilder, SuccessorCheck
+from py_core.memory.repair import RepairPlan, publish_repairs
+from py_core.memory.startup import FilePackage, read_package
+from py_core.memory.summary import summarise
+from py_core.memory.verdict import Verdict
+from py_core.memory_errors import StorageFullError, StorageLostError
+from py_core.records.kinds import Record
+from py_core.store.edits import Edit, Entry, Snapshot
+from py_core.store.heads import Head
+from py_core.store.ledger import Ledger
+from py_core.store.ports import Area, Put, StorageUse
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A change that was made: what it did, and old id to new id of what was rebuilt."""
+
+    verdict: Verdict
+    rebuilt: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordView:
+    """One record opened: itself, its history, and the plans it stood in, newest first."""
+
+    record: Record
+    history: History
+    plans: tuple[tuple[str, str], ...]
+
+
+class MemoryKeeper:
+    """Runs what the memory decides."""
+
+    def __init__(self, ledger: Ledger, tenant: str) -> None:
+        """Serve one workspace."""
+        self._ledger, self._tenant = ledger, tenant
+
+    @property
+    def revision(self) -> int:
+        """The ledger's revision as far as it was read; a retraction names it."""
+        return self._ledger.revision
+
+    async def warm(self) -> None:
+        """Read the memory ahead of the first request; one that cannot be read says so then."""
+        with suppress(StorageLostError, StorageFullError):
+            await self._ledger.refresh()
+            self._ledger.heads.warm()
+
+    async def preview(self, change: MemoryChange, now: str) -> Verdict:
+        """Show what a change would do.
+
+        Raises:
+            ChangeRefusedError: it makes no sense now.
+            SensitiveTextError: a text holds a secret.
+        """
+        snapshot = await self._ledger.look(lambda heads: want_records(change, heads))
+        return decide_change(change, snapshot, self._stamp(now))
+
+    async def apply(self, change: MemoryChange, now: str) -> Applied:
+        """Make a change, decided on the state at the moment of its commit.
+
+        Raises:
+            ChangeRefusedError: it makes no sense any more.
+            SensitiveTextError: a text holds a secret; nothing was kept.
+            StorageFullError: nothing was kept.
+        """
+        verdicts: list[Verdict] = []
+
+        def decide(snapshot: Snapshot) -> Edit:
+            verdicts.append(decide_change(change, snapshot, self._stamp(now)))
+            return verdicts[-1].edit
+
+        await self._ledger.apply(decide, lambda heads: want_records(change, heads))
+        rebuilt = await self._publish(verdicts[-1].repair, now)
+        return Applied(verdicts[-1], rebuilt)
+
+    async def suggest(self, message: str, message_id: str, now: str) -> tuple[str, ...]:
+        """Let a message of the user leave pending inferences; give their ids."""
+        stamp = self._stamp(now)
+        edit, _ = await self._ledger.apply(
+            lambda snapshot: suggest(message, message_id, snapshot, stamp)
+        )
+        return tuple(entry.record.record_id for entry in edit.entries)
+
+    async def summarise(self, records: Sequence[Record], now: str) -> Record | None:
+        """Keep a summary of records by rule; unreviewed until the user confirms it."""
+        summary = summarise(records, self._stamp(now))
+        if summary is not None:
+            entry = Edit(entries=(Entry(summary),))
+            await self._ledger.apply(
+                lambda snapshot: Edit() if summary.record_id in snapshot.heads else entry
+            )
+        return summary
+
+    async def read_serving(self, record_ids: Collection[str] | None = None) -> tuple[Record, ...]:
+        """Open what a compiler may see: active records and the marks of deletions.
+
+        Args:
+            record_ids: those that retrieval asks for; None for all.
+        """
+        await self._ledger.refresh()
+        wanted = self._ledger.heads if record_ids is None else record_ids
+        active = [
+            key for key in wanted if key in self._ledger.heads and self._ledger.heads[key].is_active
+        ]
+        records = await self._ledger.read_records(active)
+        # A record that went in the meantime is missing here, and that is right.
+        return tuple(records[key] for key in sorted(records))
+
+    async def list_heads(self) -> Mapping[str, Head]:
+        """Give all heads as they are now."""
+        await self._ledger.refresh()
+        return self._ledger.heads
+
+    async def browse(self, ask: BrowseAsk) -> BrowsePage:
+        """List a page."""
+        return browse(await self.list_heads(), ask)
+
+    async def show(self, record_id: str) -> RecordView | None:
+        """Open one record; None when it is gone."""
+        heads = await self.list_heads()
+        records = await self._ledger.read_records([record_id])
+        if record_id not in records:
+            return None
+        plans = await self._ledger.find_plans(record_id)
+        return RecordView(records[record_id], trace_history(heads, record_id), tuple(plans))
+
+    async def note_plan(self, plan_hash: str, record_ids: Sequence[str], now: str) -> None:
+        """Remember which records stood in a plan."""
+        if record_ids:
+            await self._ledger.note_plan(plan_hash, record_ids, now)
+
+    async def export(self) -> str:
+        """Write the whole memory as lines."""
+        heads = dict(await self.list_heads())
+        records = await self._ledger.read_records(heads)
+        present = {key: head for key, head in heads.items() if key in records}
+        return export_lines(present, records)
+
+    async def merge(self, text: str, now: str, *, is_preview: bool = False) -> ImportReport:
+        """Take over an export, or show what that would do.
+
+        Raises:
+            LedgerFileError: the file is foreign or damaged; nothing was taken over.
+        """
+        lines, reports = read_lines(text), list[ImportReport]()
+
+        def decide(snapshot: Snapshot) -> Edit:
+            reports.append(merge(lines, snapshot, self._stamp(now)))
+            return reports[-1].edit
+
+        if is_preview:
+            decide(await self._ledger.look())
+        else:
+            await self._ledger.apply(decide)
+        return reports[-1]
+
+    async def read_startup(self) -> FilePackage:
+        """Read the start-up files."""
+        return read_package(await self._ledger.read_area(Area.STARTUP))
+
+    async def write_startup(self, path: str, text: str) -> FilePackage:
+        """Check and keep one start-up file.
+
+        Raises:
+            StartupFileError: a rule is broken; the old file stays.
+        """
+        checked = read_package({path: text})
+        if checked.broken:
+            raise checked.broken[0]
+        put = Put(Area.STARTUP, path, checked.files[0].text)
+        await self._ledger.apply(lambda snapshot: Edit(rows=(put,)))
+        return await self.read_startup()
+
+    async def erase_everything(self) -> None:
+        """Remove every record, mark, choice, plan and file."""
+        await self._ledger.wipe()
+
+    async def measure(self) -> StorageUse:
+        """Tell how much room there is."""
+        return await self._ledger.measure()
+
+    async def persist(self) -> bool:
+        """Ask that the memory is not evicted."""
+        return await self._ledger.persist()
+
+    async def _publish(self, plan: RepairPlan, now: str) -> Mapping[str, str]:
+        """Rebuild after the barrier; the support is read anew, it may have gone meanwhile."""
+        if not plan.to_rebuild:
+            return {}
+        support = {key for item in plan.to_rebuild for key in item.support}
+        published: dict[str, str] = {}
+
+        def decide(snapshot: Snapshot) -> Edit:
+            rebuild = Rebuilder(self._stamp(now), snapshot.heads.keys())
+            deleted = list_deleted_identities(snapshot)
+            check = SuccessorCheck(plan.roots, deleted, snapshot.records)
+            edit, renewed = publish_repairs(plan, snapshot, rebuild, check)
+            published.clear()
+            published.update(renewed)
+            return edit
+
+        await self._ledger.apply(decide, lambda heads: support & heads.keys())
+        return published
+
+    def _stamp(self, now: str) -> Stamp:
+        # One spelling of time, so that texts compare as times do.
+        return Stamp(self._tenant, datetime.fromisoformat(now).astimezone(UTC).isoformat())

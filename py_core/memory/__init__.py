@@ -1,0 +1,1 @@
+"""What is kept for later, with consent: written, reviewed, corrected, deleted, repaired."""

@@ -1,0 +1,109 @@
+"""Which memories this conversation has already been shown: the Active Memory Log.
+
+Takes what entered each prompt, gives for a later one whether a record is new, changed, or known
+and unchanged. In memory only, and purged with the conversation. Does not know texts.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """One showing of a record."""
+
+    conversation: str
+    intent: str
+    record_id: str
+    content_identity: str
+    turn: int
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the log says about a record in this conversation."""
+
+    last_turn: int
+    showings: int
+    is_unchanged: bool
+    same_question: bool
+    last_score: int
+
+
+class InjectionLedger:
+    """The log of one tab."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._by_key: dict[tuple[str, str, str], Injection] = {}
+        self._showings: dict[tuple[str, str], int] = {}
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self._by_key)
+
+    def note(self, injections: Iterable[Injection]) -> None:
+        """Write down what entered a prompt that was answered."""
+        for injection in injections:
+            key = (injection.conversation, injection.intent, injection.record_id)
+            self._by_key[key] = injection
+            pair = (injection.conversation, injection.record_id)
+            self._showings[pair] = self._showings.get(pair, 0) + 1
+
+    def find(
+        self, conversation: str, intent: str, record_id: str, content_identity: str
+    ) -> Seen | None:
+        """Tell when a record was last shown in this conversation, for whatever question."""
+        rows = [
+            row
+            for (talk, _, known), row in self._by_key.items()
+            if talk == conversation and known == record_id
+        ]
+        if not rows:
+            return None
+        last = max(rows, key=lambda row: (row.turn, row.intent))
+        return Seen(
+            last_turn=last.turn,
+            showings=self._showings[(conversation, record_id)],
+            is_unchanged=last.content_identity == content_identity,
+            same_question=any(row.intent == intent for row in rows),
+            last_score=last.score,
+        )
+
+    def list_references(
+        self,
+        conversation: str,
+        identities: Iterable[tuple[str, str]],
+        visible_turns: frozenset[int],
+    ) -> tuple[str, ...]:
+        """List the records that may shrink to their reference.
+
+        Args:
+            conversation: The conversation that asks.
+            identities: Record id and content identity of each candidate.
+            visible_turns: Turns whose answers are still in the prompt. A record whose answer has
+                left the prompt is shown in full again: a bare reference would point at nothing.
+        """
+        references = []
+        for record_id, content_identity in identities:
+            seen = self.find(conversation, "", record_id, content_identity)
+            if seen is not None and seen.is_unchanged and seen.last_turn in visible_turns:
+                references.append(record_id)
+        return tuple(references)
+
+    def purge(self, conversation: str | None = None) -> int:
+        """Forget a conversation, or all; count the rows that went."""
+        gone = [key for key in self._by_key if conversation in (None, key[0])]
+        for key in gone:
+            del self._by_key[key]
+        self._showings = {
+            pair: count
+            for pair, count in self._showings.items()
+            if conversation is not None and pair[0] != conversation
+        }
+        return len(gone)
+
+    def rows(self) -> tuple[Injection, ...]:
+        """Give all rows in a fixed order, for the page."""
+        return tuple(self._by_key[key] for key in sorted(self._by_key))

@@ -1,0 +1,136 @@
+"""Measure a memory of many records on the real page.
+
+    python tests/browser/bench_memory.py --records 50000 [--json]
+
+Takes a number of records; fills the browser's database, opens the page, and prints how long the
+view takes to open, a search, a write and a deletion, in milliseconds, as the page sees them.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from playwright.sync_api import sync_playwright
+
+from py_core.records.record_text import write_record
+from py_core.serving.cache_folder import find_cache_folder
+from py_core.serving.prepare import Places, prepare
+from py_core.serving.static_server import start
+from py_core.store.heads import Standing, make_head, write_head
+from tests.browser.chat_page import ChatPage
+from tests.browser.engines import CHROMIUM_FLAGS, ENGINES
+from tests.browser.memory_page import run_in_page
+from tests.browser.profiles import DEADLINE_MS
+from tests.py_core.memory.heads import make_said
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS_PER_COMMIT = 2_500
+REPEATS = 9
+
+FILL = """async (port, rows) => {
+  const { revision } = JSON.parse(await port.ledger_changes('cursor', 0));
+  return port.ledger_commit(revision, JSON.stringify(rows));
+}"""
+
+MEASURE = """async (repeats) => {
+  const worker = new Worker('/worker/worker.js', { type: 'module' });
+  const waiting = new Map();
+  let ready;
+  const isReady = new Promise((resolve) => { ready = resolve; });
+  worker.onmessage = ({ data }) => {
+    const message = JSON.parse(data);
+    if (message.event === 'ready') ready();
+    if (message.ok !== undefined) waiting.get(message.id)(message);
+  };
+  let last = 0;
+  const ask = (kind, payload) => new Promise((resolve) => {
+    last += 1;
+    waiting.set(last, resolve);
+    worker.postMessage(JSON.stringify({ v: 1, id: last, kind, payload }));
+  });
+  const timed = async (kind, payload) => {
+    const begin = performance.now();
+    const reply = await ask(kind, payload);
+    return { took_ms: performance.now() - begin, reply };
+  };
+  await isReady;
+  const all = { search: '', filters: {}, offset: 0, limit: 50 };
+  const open = await timed('memory.list', all);
+  const reopen = await timed('memory.list', all);
+  const figures = {
+    open: [open.took_ms], reopen: [reopen.took_ms], search: [], write: [], forget: [],
+  };
+  const total = open.reply.value.total;
+  for (let turn = 0; turn < repeats; turn += 1) {
+    const search = `number ${turn * 977} `;
+    figures.search.push((await timed('memory.list', { ...all, search })).took_ms);
+  }
+  for (let turn = 0; turn < repeats; turn += 1) {
+    const keep = { rule: 'forever', until: '' };
+    const text = `The bench wrote line ${turn} into its notebook`;
+    const change = { action: 'remember', text, sources: [], subject: '', keep, blacken: false };
+    const made = await timed('memory.apply', { change });
+    figures.write.push(made.took_ms);
+    const record_ids = [made.reply.value.kept[0].record_id];
+    const forgotten = await timed('memory.apply', { change: { action: 'forget', record_ids } });
+    figures.forget.push(forgotten.took_ms);
+  }
+  worker.terminate();
+  return { total, figures };
+}"""
+
+
+def measure(records: int) -> dict[str, Any]:
+    """Run the bench in a fresh profile."""
+    path = ENGINES["chromium"].find()
+    site = prepare(Places(ROOT, find_cache_folder({}, sys.platform), None), "fixture", report=_say)
+    with start(site) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        context = browser.new_context()
+        context.set_default_timeout(DEADLINE_MS * 4)
+        bare = context.new_page()
+        bare.goto(f"{server.address}assets.json")
+        _fill(bare, records)
+        chat = ChatPage.open(context, server.address)
+        found: dict[str, Any] = chat.page.evaluate(MEASURE, REPEATS)
+        browser.close()
+    figures = {f"{name}_ms": round(median(times), 1) for name, times in found["figures"].items()}
+    return {"records": found["total"], **figures}
+
+
+def _fill(page: Any, records: int) -> None:
+    rows: list[list[str]] = []
+    for number in range(records):
+        text = f"Note number {number} says that parcel {number % 977} went to street {number % 89}."
+        record = make_said(f"mem-{number}", text, tenant_binding="local", subject=f"s{number % 50}")
+        head = make_head(record, Standing.ACTIVE, 1 + number // ROWS_PER_COMMIT)
+        rows.append(["records", record.record_id, write_record(record)])
+        rows.append(["heads", record.record_id, write_head(head)])
+        if len(rows) >= 2 * ROWS_PER_COMMIT or number == records - 1:
+            run_in_page(page, FILL, rows)
+            rows = []
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def main() -> int:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description="Measure a memory of many records.")
+    parser.add_argument("--records", type=int, default=50_000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    figures = measure(options.records)
+    lines = [f"{name}: {value}" for name, value in figures.items()]
+    sys.stdout.write((json.dumps(figures) if options.json else "\n".join(lines)) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

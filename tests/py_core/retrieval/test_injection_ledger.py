@@ -1,0 +1,56 @@
+"""The Active Memory Log: what was shown, when, and when it is forgotten."""
+
+from py_core.retrieval.injection_ledger import Injection, InjectionLedger
+
+
+def showing(
+    record: str = "a", *, turn: int = 1, talk: str = "main", content: str = "x"
+) -> Injection:
+    """Build one showing."""
+    return Injection(talk, "question", record, content, turn, 100)
+
+
+def test_a_record_that_was_never_shown_is_unknown():
+    """In this conversation: others do not count."""
+    ledger = InjectionLedger()
+    ledger.note([showing(talk="other")])
+    assert ledger.find("main", "question", "a", "x") is None
+
+
+def test_a_shown_record_is_known_with_its_last_turn():
+    """Showings add up, the last one counts."""
+    ledger = InjectionLedger()
+    ledger.note([showing(turn=1)])
+    ledger.note([showing(turn=4)])
+    seen = ledger.find("main", "another question", "a", "x")
+    assert seen is not None
+    assert (seen.last_turn, seen.showings, seen.is_unchanged) == (4, 2, True)
+    assert not seen.same_question
+
+
+def test_a_changed_record_is_news():
+    """Its content is compared by hash."""
+    ledger = InjectionLedger()
+    ledger.note([showing(content="old")])
+    seen = ledger.find("main", "question", "a", "new")
+    assert seen is not None
+    assert not seen.is_unchanged
+
+
+def test_a_record_shrinks_only_while_its_answer_is_in_sight():
+    """A reference to what has left the prompt would point at nothing."""
+    ledger = InjectionLedger()
+    ledger.note([showing("a", turn=1), showing("b", turn=2), showing("c", turn=2, content="old")])
+    wanted = [("a", "x"), ("b", "x"), ("c", "new"), ("d", "x")]
+    assert ledger.list_references("main", wanted, frozenset((2, 3))) == ("b",)
+
+
+def test_a_reset_forgets_the_conversation_and_no_other():
+    """Clear forgets all."""
+    ledger = InjectionLedger()
+    ledger.note([showing(), showing(talk="other")])
+    assert ledger.purge("main") == 1
+    assert ledger.find("main", "question", "a", "x") is None
+    assert ledger.find("other", "question", "a", "x") is not None
+    assert ledger.purge() == 1
+    assert ledger.rows() == ()

@@ -1,0 +1,226 @@
+/**
+ * What a person can do with the memory: look, search, propose a change, agree to it, move it, erase it.
+ * Takes the store and the worker client. Every change is shown before it is made; other tabs are
+ * told when it was. Does not touch the DOM.
+ */
+
+import { coded } from './coded_error.js';
+
+/** @typedef {import('./memory_protocol.js').GroupName} GroupName */
+/** @typedef {import('./memory_protocol.js').MemoryChange} MemoryChange */
+/** @typedef {import('./memory_protocol.js').MemoryHint} MemoryHint */
+/** @typedef {import('./store.js').Store} Store */
+/** @typedef {import('./store.js').MemoryState} MemoryState */
+/** @typedef {import('./worker_client.js').WorkerClient} WorkerClient */
+
+const PAGE_ROWS = 50;
+const CHANNEL = 'tinyloom-memory';
+const FOREVER = Object.freeze({ rule: /** @type {const} */ ('forever'), until: '' });
+
+export class MemoryBook {
+  #store;
+  #worker;
+  #channel = new BroadcastChannel(CHANNEL);
+
+  /**
+   * @param {Store} store
+   * @param {WorkerClient} worker
+   */
+  constructor(store, worker) {
+    this.#store = store;
+    this.#worker = worker;
+    this.#channel.onmessage = () => {
+      if (this.#state.is_open) this.refresh();
+    };
+  }
+
+  open() {
+    this.#update({ is_open: true });
+    this.refresh();
+    this.readStartup();
+  }
+
+  close() {
+    this.#update({ is_open: false, proposal: null, detail: null });
+  }
+
+  /** Lists again what is asked for, as far as it is shown. */
+  refresh() {
+    return this.#attempt(async () => {
+      const page = await this.#worker.request('memory.list', this.#state.ask).reply;
+      this.#update({ page });
+    });
+  }
+
+  /** @param {string} search */
+  search(search) {
+    this.#update({ ask: { ...this.#state.ask, search, limit: PAGE_ROWS } });
+    return this.refresh();
+  }
+
+  /**
+   * @param {GroupName} group
+   * @param {string} value empty for all
+   */
+  filter(group, value) {
+    const { ask } = this.#state;
+    this.#update({
+      ask: { ...ask, filters: { ...ask.filters, [group]: value }, limit: PAGE_ROWS },
+    });
+    return this.refresh();
+  }
+
+  showMore() {
+    const { ask } = this.#state;
+    this.#update({ ask: { ...ask, limit: Math.min(ask.limit + PAGE_ROWS, 500) } });
+    return this.refresh();
+  }
+
+  /** @param {string} record_id */
+  show(record_id) {
+    return this.#attempt(async () => {
+      const detail = await this.#worker.request('memory.show', { record_id }).reply;
+      this.#update({ detail });
+    });
+  }
+
+  /**
+   * Shows what a change would do.
+   * @param {MemoryChange} change
+   */
+  propose(change) {
+    return this.#attempt(async () => {
+      const report = await this.#worker.request('memory.preview', { change }).reply;
+      this.#update({ proposal: { change, report } });
+    });
+  }
+
+  /**
+   * @param {string} text
+   * @param {readonly string[]} [sources] the messages it comes from
+   * @param {import('./memory_protocol.js').Keep} [keep]
+   */
+  proposeToRemember(text, sources = [], keep = FOREVER) {
+    return this.propose({ action: 'remember', text, sources, subject: '', keep, blacken: true });
+  }
+
+  /** Makes the change that is shown. */
+  agree() {
+    const { proposal } = this.#state;
+    if (!proposal) return Promise.resolve();
+    return this.#attempt(async () => {
+      await navigator.storage.persist();
+      const { change } = proposal;
+      const report = await this.#worker.request('memory.apply', { change }).reply;
+      this.#update({ proposal: null, detail: null, last: report });
+      this.#changed();
+    });
+  }
+
+  decline() {
+    this.#update({ proposal: null });
+  }
+
+  /** @returns {Promise<string | null>} the lines of an export */
+  async exportLines() {
+    /** @type {string | null} */
+    let lines = null;
+    await this.#attempt(async () => {
+      lines = (await this.#worker.request('memory.export', {}).reply).text;
+    });
+    return lines;
+  }
+
+  /** @param {File} file */
+  importFile(file) {
+    return this.#attempt(async () => {
+      const payload = { text: await file.text(), is_preview: false };
+      const imported = await this.#worker.request('memory.import', payload).reply;
+      this.#update({ imported });
+      this.#changed();
+    });
+  }
+
+  eraseEverything() {
+    return this.#attempt(async () => {
+      await this.#worker.request('memory.erase', {}).reply;
+      this.#update({ detail: null, proposal: null, last: null, imported: null });
+      this.#changed();
+      await this.readStartup();
+    });
+  }
+
+  /** @param {{path: string, text: string} | null} [write] */
+  readStartup(write = null) {
+    return this.#attempt(async () => {
+      const startup = await this.#worker.request('memory.startup', { write }).reply;
+      this.#update({ startup });
+    });
+  }
+
+  /**
+   * Follows what a message means for the memory.
+   * @param {MemoryHint} hint
+   */
+  takeHint({ command, text, message_id, pending }) {
+    if (command === 'unavailable') this.#store.say('memory', { code: 'storage_lost', text });
+    else if (command === 'none') this.#sayPending(pending.length);
+    else this.#takeCommand(command, text, message_id);
+  }
+
+  /**
+   * @param {'remember' | 'forget_last' | 'forget_about'} command
+   * @param {string} text
+   * @param {string} message_id
+   */
+  #takeCommand(command, text, message_id) {
+    this.open();
+    if (command === 'remember') this.proposeToRemember(text, [message_id]);
+    if (command === 'forget_about') this.search(text);
+    if (command === 'forget_last') {
+      const target_id = previousMessage(message_id);
+      if (target_id) this.propose({ action: 'retract', target_id, text: '', since: 0 });
+    }
+  }
+
+  /** @param {number} count */
+  #sayPending(count) {
+    const what = count === 1 ? 'One suggestion waits' : `${count} suggestions wait`;
+    const text = `${what} in the memory; nothing is used before you confirm it.`;
+    this.#store.say('memory', { code: 'pending_review', text, level: 'info' });
+  }
+
+  #changed() {
+    this.#channel.postMessage('changed');
+    return this.refresh();
+  }
+
+  get #state() {
+    return this.#store.state.memory;
+  }
+
+  /** @param {Partial<MemoryState>} patch */
+  #update(patch) {
+    this.#store.update({ memory: { ...this.#state, ...patch } });
+  }
+
+  /** @param {() => Promise<void>} act */
+  async #attempt(act) {
+    try {
+      await act();
+      this.#update({ problem: null });
+    } catch (thrown) {
+      const { code, message } = coded(thrown);
+      this.#update({ problem: { code, text: message } });
+    }
+  }
+}
+
+/**
+ * The message before a message, by the number in its name; null for the first one.
+ * @param {string} message_id
+ */
+function previousMessage(message_id) {
+  const number = Number(/^turn-(\d+)-/.exec(message_id)?.[1] ?? 0);
+  return number > 1 ? message_id.replace(/^turn-\d+/, `turn-${number - 1}`) : null;
+}
