@@ -20,6 +20,7 @@ from kernels.gguf_file import MAGIC as GGUF_MAGIC
 from kernels.gguf_model import read_gguf_model
 from kernels.manifest import Manifest
 from kernels.mixed_types import suffers_from_nibbles
+from kernels.model_shape import ModelShape, StoredShape
 from kernels.model_source import ModelSource, SlmRows
 from kernels.safetensors_model import open_safetensors_model
 from kernels.slm_file import open_model
@@ -91,6 +92,15 @@ def convert_steps(
     hashing = HashingSink(sink)
     yield from write_steps(hashing, model.config, model.tokenizer_section, plans, manifest)
     return manifest.beside(hashing.sha256, hashing.length_bytes)
+
+
+def plan_conversion(model: ModelSource, settings: ConvertSettings) -> ModelShape:
+    """Tell what the converted file will hold, before any weight is produced."""
+    plans = (_plan(name, rows, settings) for name, rows in model.tensors.items())
+    shapes = (
+        StoredShape(plan.name, plan.dtype, plan.rows.shape, plan.block_size) for plan in plans
+    )
+    return ModelShape(model.config, tuple(shapes), len(model.tokenizer_section))
 
 
 def read_model_source(source: ByteSource) -> ModelSource:

@@ -9,7 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from kernels.byte_source import FileSource, sha256_of
-from kernels.memory_plan import plan_memory
+from kernels.memory_plan import Engine, plan_memory
+from kernels.model_shape import read_model_shape
 from kernels.slm_directory import TensorEntry
 from kernels.slm_file import SlmFile, open_model
 from kernels.tokenizer import Tokenizer, load_tokenizer
@@ -95,8 +96,5 @@ def _describe_tokenizer(tokenizer: Tokenizer) -> Report:
 
 
 def _describe_memory(model: SlmFile) -> Report:
-    sizes = [entry.stored_bytes for entry in model.entries.values()]
-    plan = plan_memory(
-        model.config, "numpy", stored_bytes=sum(sizes), largest_tensor_bytes=max(sizes)
-    )
+    plan = plan_memory(read_model_shape(model.source), Engine("numpy"))
     return {**asdict(plan), "kv_bytes_total": plan.kv_bytes_total}

@@ -6,7 +6,7 @@ Does not know how attention reads the rows, nor which text the ids stand for.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,9 +16,16 @@ from kernels.model_config import ModelConfig
 
 FIRST_CAPACITY_TOKENS = 256
 
+CacheFormat: TypeAlias = Literal["f32", "int8"]
+"""How keys and values are kept: as they are, or as codes with one scale a row."""
+
 
 class KvStorage(Protocol):
     """Memory for the rows of all layers; an op set brings its own kind."""
+
+    @property
+    def format(self) -> CacheFormat:
+        """How the rows are kept."""
 
     @property
     def capacity(self) -> int:
@@ -43,6 +50,11 @@ class F32KvStorage:
         self._shape = (config.kv_head_count, capacity, config.head_dim)
         self.keys: list[F32] = [self._empty(capacity) for _ in range(config.layer_count)]
         self.values: list[F32] = [self._empty(capacity) for _ in range(config.layer_count)]
+
+    @property
+    def format(self) -> CacheFormat:
+        """Float32."""
+        return "f32"
 
     @property
     def capacity(self) -> int:

@@ -74,6 +74,11 @@ class NumpyOps:
             arrays += [layer.feed_forward_norm, layer.gate_up, layer.down]
         return sum(array.nbytes for array in arrays)
 
+    @property
+    def seats(self) -> int:
+        """One thread: numpy in the browser has no more."""
+        return 1
+
     def load(self, model: TensorSource) -> Iterator[LoadProgress]:
         """Dequantise tensor by tensor.
 

@@ -57,6 +57,10 @@ class OpSet(Protocol):
     def weight_bytes(self) -> int:
         """Bytes that the loaded weights hold now."""
 
+    @property
+    def seats(self) -> int:
+        """Threads that share the work now."""
+
     def load(self, model: TensorSource) -> Iterator[LoadProgress]:
         """Take the weights tensor by tensor; usable after the iterator is exhausted."""
 

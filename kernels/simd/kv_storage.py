@@ -6,15 +6,32 @@ Does not know tokens.
 """
 
 import weakref
+from collections.abc import Mapping
 
+from kernels.kv_cache import CacheFormat
 from kernels.model_config import ModelConfig
-from kernels.simd.port import KernelPort
+from kernels.simd.port import KernelPort, aligned
 from kernels.simd.records import CacheKind, CacheLayerRecord, CacheRecord, pack
 
 _STEP = 8
 """Capacities are rounded up to this: kernels take four positions at once, int8 values two."""
 
+KINDS: Mapping[CacheFormat, CacheKind] = {"f32": CacheKind.F32, "int8": CacheKind.INT8}
+"""The kind of each format."""
+
 _RECORD_BYTES = 16
+_INT8_STEP = 8
+"""Int8 rows are read eight values at a time."""
+
+
+def choose_kind(config: ModelConfig, wish: CacheKind) -> CacheKind:
+    """Give the kind that is wished for, or float32 where a head's width does not suit int8."""
+    return CacheKind.F32 if config.head_dim % _INT8_STEP else wish
+
+
+def count_table_bytes(config: ModelConfig) -> int:
+    """Count what a storage allocates besides its rows: the records that name them."""
+    return aligned(_RECORD_BYTES * config.layer_count) + aligned(_RECORD_BYTES)
 
 
 def bytes_per_token(config: ModelConfig, kind: CacheKind) -> int:
@@ -39,6 +56,11 @@ class SimdKvStorage:
         self._addresses = {self._table, self.record}
         weakref.finalize(self, _release_all, port, self._addresses)
         self.grow(capacity)
+
+    @property
+    def format(self) -> CacheFormat:
+        """How the rows are kept."""
+        return "f32" if self.kind == CacheKind.F32 else "int8"
 
     @property
     def capacity(self) -> int:

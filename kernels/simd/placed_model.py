@@ -5,16 +5,19 @@ kernels read. Does not know what is computed with it.
 """
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
 from kernels.model_config import ModelConfig
 from kernels.model_names import OUTPUT, OUTPUT_NORM, TOKEN_EMBEDDINGS, layer_name
+from kernels.model_shape import StoredShape
 from kernels.ops import LoadProgress, TensorSource
-from kernels.simd.panels import place_matrix, place_vector
-from kernels.simd.port import AnyArray, KernelPort
-from kernels.simd.records import LayerRecord, MatrixRecord, ModelRecord, pack
+from kernels.simd.panels import place_matrix, place_vector, plan_matrix
+from kernels.simd.port import AnyArray, KernelPort, aligned
+from kernels.simd.records import LayerRecord, MatrixRecord, ModelRecord, pack, record_bytes
 from kernels.simd.rotary_frequencies import rotary_frequencies
+
+_F32_BYTES, _F64_BYTES = 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,21 @@ class _Tables:
 
     embedding: MatrixRecord
     output: MatrixRecord
+
+
+def count_weight_bytes(config: ModelConfig, tensors: Iterable[StoredShape]) -> int:
+    """Count what placing these tensors allocates, tables and records included."""
+    frequencies = aligned(_F64_BYTES * (config.head_dim // 2))
+    records = aligned(config.layer_count * record_bytes(LayerRecord)) + aligned(
+        record_bytes(ModelRecord)
+    )
+    return frequencies + records + sum(map(_count_tensor_bytes, tensors))
+
+
+def _count_tensor_bytes(tensor: StoredShape) -> int:
+    if len(tensor.shape) == 1:
+        return aligned(_F32_BYTES * tensor.shape[0])
+    return aligned(plan_matrix(tensor.dtype, tensor.shape, tensor.block_size).stored_bytes)
 
 
 def place_steps(

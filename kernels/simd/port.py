@@ -70,6 +70,11 @@ class KernelPort(Protocol):
         """Let go of the module, its threads and all memory."""
 
 
+def aligned(size: int) -> int:
+    """Give the bytes that a block of this size takes."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
 def address_of(data: AnyArray) -> int:
     """Give where an array lies in Python's own memory."""
     address: int = data.__array_interface__["data"][0]

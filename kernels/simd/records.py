@@ -128,6 +128,13 @@ class ScratchRecord:
 Record = MatrixRecord | LayerRecord | ModelRecord | CacheLayerRecord | CacheRecord | ScratchRecord
 
 
+def record_bytes(kind: type[Record]) -> int:
+    """Give the bytes of a record: a word a field, and eight words a matrix."""
+    matrix_words = len(fields(MatrixRecord))
+    words = (matrix_words if field.type is MatrixRecord else 1 for field in fields(kind))
+    return 4 * sum(words)
+
+
 def pack(*records: Record) -> npt.NDArray[np.uint8]:
     """Give the bytes of records, one after the other."""
     return np.frombuffer(b"".join(_pack_one(record) for record in records), dtype=np.uint8)

@@ -6,7 +6,7 @@ Does not know whose memory it is.
 
 from collections.abc import Callable
 
-from kernels.simd.port import ALIGNMENT
+from kernels.simd.port import ALIGNMENT, aligned
 
 
 class Regions:
@@ -20,7 +20,7 @@ class Regions:
     """
 
     def __init__(self, start: int, end: int, grow: Callable[[int], int]) -> None:
-        first = _aligned(start)
+        first = aligned(start)
         self._free: list[tuple[int, int]] = [(first, end)]
         self._sizes: dict[int, int] = {}
         self._end = end
@@ -37,7 +37,7 @@ class Regions:
         Raises:
             MemoryError: the memory cannot grow that far.
         """
-        wanted = max(_aligned(size), ALIGNMENT)
+        wanted = max(aligned(size), ALIGNMENT)
         for index, (start, end) in enumerate(self._free):
             if end - start >= wanted:
                 return self._cut(index, wanted)
@@ -73,8 +73,4 @@ class Regions:
         if tail:
             self._free[-1] = (tail[0], self._end)
         else:
-            self._free.append((_aligned(old_end), self._end))
-
-
-def _aligned(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
+            self._free.append((aligned(old_end), self._end))

@@ -6,13 +6,16 @@ cache in use. Does not know weights or tokens.
 
 from kernels.model_config import ModelConfig
 from kernels.simd.panels import BLOCK, PANEL_ROWS
-from kernels.simd.port import KernelPort
+from kernels.simd.port import KernelPort, aligned
 from kernels.simd.records import ScratchRecord, pack
 
 TOKEN_LIMIT = 128
 """Tokens of one call; a multiple of the four that a tile takes."""
 
-_FIRST_POSITIONS = 8
+FIRST_POSITIONS = 8
+"""Room for attention when a model is loaded; it grows with the cache."""
+
+_RECORD_BYTES = 128
 _CHUNK_BYTES = 3 * 512  # codes of one chunk of attention weights, of three query heads
 
 
@@ -26,9 +29,9 @@ class Scratch:
         self._by_positions: list[int] = []
         self.position_limit = 0
         self._team = 0
-        self.record = port.allocate(128)
+        self.record = port.allocate(_RECORD_BYTES)
         """Address of the record; it stays when the buffers change."""
-        self.fit(_FIRST_POSITIONS)
+        self.fit(FIRST_POSITIONS)
 
     def fit(self, positions: int) -> None:
         """Make room for attention over so many positions; a multiple of four."""
@@ -63,8 +66,10 @@ class Scratch:
 
 def scratch_bytes(config: ModelConfig, positions: int, seats: int) -> int:
     """Count all buffers for attention over so many positions."""
-    fixed = sum(_sizes(config).values())
-    return fixed + seats * _seat_bytes(config, positions) + 4 * config.head_count * positions
+    room = max(positions, FIRST_POSITIONS)
+    fixed = sum(map(aligned, _sizes(config).values())) + aligned(_RECORD_BYTES)
+    scores = aligned(4 * config.head_count * room)
+    return fixed + aligned(seats * _seat_bytes(config, room)) + scores
 
 
 def _sizes(config: ModelConfig) -> dict[str, int]:

@@ -16,7 +16,7 @@ from kernels.errors import ErrorCode, kernel_error
 from kernels.kv_cache import KvCache
 from kernels.model_config import ModelConfig
 from kernels.ops import LoadProgress, TensorSource
-from kernels.simd.kv_storage import SimdKvStorage
+from kernels.simd.kv_storage import SimdKvStorage, choose_kind
 from kernels.simd.placed_model import PlacedModel, place_steps
 from kernels.simd.port import KernelPort
 from kernels.simd.records import CacheKind
@@ -25,7 +25,6 @@ from kernels.simd.team_choice import TeamChoice
 from kernels.simd.workspace import Workspace
 
 _MAX_HEAD_DIM = 256
-_INT8_STEP = 8
 _TILE_TOKENS = 4
 _UNIT_POSITIONS = 120_000
 """Query rows times positions of one attention call, about 20 ms on one browser core."""
@@ -67,7 +66,7 @@ class SimdOps:
             raise kernel_error(ErrorCode.INVALID_SETTING, "op_set", text)
         self._config = config
         self._port = port
-        self.use_cache(cache_kind)
+        self._cache_kind = choose_kind(config, cache_kind)
         self._uses_team = uses_team
         self._placed: PlacedModel | None = None
         self._choice: TeamChoice | None = None
@@ -102,10 +101,6 @@ class SimdOps:
             self._choice = TeamChoice(self._port, self._run_sample)
         self._placed = yield from place_steps(self._port, model)
         self._space = Workspace(self._port, self._config)
-
-    def use_cache(self, kind: CacheKind) -> None:
-        """Keep keys and values of caches that are made from now on in this way."""
-        self._cache_kind = CacheKind.F32 if self._config.head_dim % _INT8_STEP else kind
 
     def new_cache(self, capacity_tokens: int) -> KvCache:
         """Make an empty cache with room for `capacity_tokens`, at most the model's context."""

@@ -9,14 +9,14 @@ import numpy as np
 
 from kernels.arrays import F32, I32
 from kernels.model_config import ModelConfig
-from kernels.simd.port import KernelPort
+from kernels.simd.port import KernelPort, aligned
 from kernels.simd.scratch import TOKEN_LIMIT, Scratch, scratch_bytes
 
 
 def count_workspace_bytes(config: ModelConfig, positions: int, *, seats: int = 1) -> int:
     """Count all buffers between and inside calls, without the row of logits."""
-    rows = 2 * 4 * TOKEN_LIMIT * config.hidden_size
-    return rows + 4 * TOKEN_LIMIT + scratch_bytes(config, positions, seats)
+    rows = 2 * aligned(4 * TOKEN_LIMIT * config.hidden_size)
+    return rows + aligned(4 * TOKEN_LIMIT) + scratch_bytes(config, positions, seats)
 
 
 class Workspace:

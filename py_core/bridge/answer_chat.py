@@ -6,6 +6,7 @@ Takes the payload and a way to emit, gives the result of the turn. Does not know
 from collections.abc import Callable, Sequence
 
 from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.host import Host
 from py_core.bridge.messages import (
     EventData,
     PlanData,
@@ -45,7 +46,12 @@ class TurnEvents:
 
 
 async def answer_chat_send(
-    payload: ChatSendPayload, model: LoadedModel, transcript: Transcript, ports: TurnPorts
+    payload: ChatSendPayload,
+    model: LoadedModel,
+    transcript: Transcript,
+    ports: TurnPorts,
+    *,
+    host: Host,
 ) -> TurnResult:
     """Run the turn; the ports report it."""
     settings = payload.settings
@@ -59,10 +65,10 @@ async def answer_chat_send(
         attachments=tuple(Attachment(item.name, item.text) for item in payload.attachments),
     )
     outcome = await run_turn(model, transcript, ask, ports)
-    return _describe(outcome, model)
+    return _describe(outcome, model, int(host.heap_bytes()))
 
 
-def _describe(outcome: TurnOutcome, model: LoadedModel) -> TurnResult:
+def _describe(outcome: TurnOutcome, model: LoadedModel, heap_bytes: int) -> TurnResult:
     generated = len(outcome.output_ids)
     return TurnResult(
         finish_reason=outcome.finish_reason,
@@ -80,6 +86,8 @@ def _describe(outcome: TurnOutcome, model: LoadedModel) -> TurnResult:
         output_ids=outcome.output_ids,
         kv_bytes_used=model.cache.bytes_used,
         kv_bytes_total=model.cache.bytes_total,
+        threads=model.ops.seats,
+        heap_bytes=heap_bytes,
     )
 
 

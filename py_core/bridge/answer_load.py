@@ -1,4 +1,4 @@
-"""The kind model.load: convert when needed, load step by step, describe what was loaded.
+"""The kinds model.load and model.plan: convert when needed, load step by step, describe.
 
 Takes the payload, the host's bytes and a way to emit, gives the facts of the loaded file. A file
 that was made on the way is closed at the end, whatever the end is. Does not know ids or tasks.
@@ -10,25 +10,25 @@ from typing import assert_never
 
 from py_core.bridge.host import Host
 from py_core.bridge.host_bytes import HostSink, HostSource
-from py_core.bridge.messages import (
-    EventData,
+from py_core.bridge.messages import EventData, NoticeData, ProgressData
+from py_core.bridge.model_messages import (
     ModelFacts,
     ModelLoadPayload,
-    NoticeData,
-    ProgressData,
+    ModelPlan,
     TokenizerFacts,
 )
 from py_core.chat.loaded_model import FileOrigin, LoadedModel
-from py_core.chat.model_import import ImportProgress, import_steps
+from py_core.chat.model_import import ImportProgress, import_steps, read_import_shape
 from py_core.chat.model_session import (
+    CacheFallback,
     LoadProgress,
     LoadStep,
     ModelSession,
     OldModelFreed,
     OpSetFallback,
 )
+from py_core.chat.op_sets import EngineWish
 from py_core.chat.pacing import Pacer, StopSignal, drain_paced
-from py_core.chat.simd_engine import count_threads
 from py_core.errors import InvariantError, RequestCancelledError
 
 Emit = Callable[[EventData], None]
@@ -56,9 +56,7 @@ async def answer_model_load(
         handle, origin = await _convert(payload, host, pacer=pacer, emit=emit, stop=stop)
     try:
         model = await drain_paced(
-            session.load_steps(
-                HostSource(host, handle), origin, payload.op_set, cache=payload.cache
-            ),
+            session.load_steps(HostSource(host, handle), origin, _wish_of(payload)),
             lambda step: emit(_describe_step(step)),
             pacer=pacer,
             stop=stop,
@@ -69,6 +67,39 @@ async def answer_model_load(
     if model is None:
         raise RequestCancelledError(kind="model.load")
     return describe_model(model, host)
+
+
+def answer_model_plan(payload: ModelLoadPayload, session: ModelSession, host: Host) -> ModelPlan:
+    """Read header and directory behind a handle and tell what loading will take.
+
+    Raises:
+        ModelFileError: the file is refused.
+    """
+    source = HostSource(host, payload.handle)
+    shape = read_import_shape(source, is_converted=payload.format == "gguf")
+    forecast = session.forecast(shape, _wish_of(payload))
+    plan = forecast.plan
+    return ModelPlan(
+        name=payload.name,
+        op_set=plan.engine.op_set,
+        kv_cache=plan.engine.cache_format,
+        weight_bytes=plan.weight_bytes,
+        tokenizer_bytes=plan.tokenizer_bytes,
+        kv_bytes_first=plan.kv_bytes_first,
+        kv_bytes_total=plan.kv_bytes_total,
+        scratch_bytes_first=plan.first_scratch_bytes + plan.logits_bytes,
+        scratch_bytes=plan.scratch_bytes + plan.logits_bytes,
+        load_bytes=plan.load_bytes,
+        heap_bytes=forecast.heap_bytes,
+        heap_bytes_after=forecast.heap_bytes_after,
+        heap_bytes_full=forecast.heap_bytes_full,
+        limit_bytes=forecast.limit_bytes,
+        fits=forecast.fits,
+    )
+
+
+def _wish_of(payload: ModelLoadPayload) -> EngineWish:
+    return EngineWish(payload.op_set, payload.kv_cache)
 
 
 def describe_model(model: LoadedModel, host: Host) -> ModelFacts:
@@ -94,7 +125,8 @@ def describe_model(model: LoadedModel, host: Host) -> ModelFacts:
         sha256=facts.sha256,
         checksum=facts.checksum,
         op_set=model.ops.name,
-        threads=count_threads(model.ops),
+        kv_cache=model.cache.storage.format,
+        threads=model.ops.seats,
         heap_bytes=int(host.heap_bytes()),
         licence=facts.licence,
         origin=facts.origin,
@@ -131,6 +163,8 @@ def _describe_step(step: LoadStep) -> EventData:
             return ProgressData(step="load", done=step.done, total=step.total, text=step.text)
         case OpSetFallback():
             return NoticeData(code="op_set_fallback", text=step.text)
+        case CacheFallback():
+            return NoticeData(code="kv_cache_fallback", text=step.text)
         case OldModelFreed():
             return NoticeData(code="old_model_freed", text=step.text)
         case _:

@@ -14,7 +14,7 @@ from platform import python_version
 from typing import Literal
 
 from py_core.bridge.answer_chat import TurnEvents, answer_chat_send
-from py_core.bridge.answer_load import answer_model_load, describe_model
+from py_core.bridge.answer_load import answer_model_load, answer_model_plan, describe_model
 from py_core.bridge.answer_memory import answer_memory
 from py_core.bridge.answer_plan import export_document, show_record
 from py_core.bridge.chat_messages import ChatSendPayload
@@ -29,11 +29,6 @@ from py_core.bridge.messages import (
     ChatSend,
     ContextReset,
     EventData,
-    ModelFacts,
-    ModelFree,
-    ModelFreed,
-    ModelLoad,
-    ModelLoadPayload,
     NoticeData,
     PageRequest,
     ReplyValue,
@@ -41,8 +36,17 @@ from py_core.bridge.messages import (
     RuntimeFactsAsked,
     TurnResult,
 )
+from py_core.bridge.model_messages import (
+    ModelFacts,
+    ModelFree,
+    ModelFreed,
+    ModelLoad,
+    ModelLoadPayload,
+    ModelPlanAsked,
+)
 from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
 from py_core.chat.memory_keeper import MemoryKeeper
+from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.message_ids import name_message
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import list_op_sets
@@ -74,7 +78,7 @@ class Dispatcher:
     def __init__(self, host: Host) -> None:
         """Start with nothing loaded."""
         self._host = host
-        self._session = ModelSession(list_op_sets(host))
+        self._session = ModelSession(MemoryRoom(host), list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._shelf = PlanShelf()
         self._keeper = MemoryKeeper(Ledger(HostDatabase(host)), TENANT)
@@ -112,10 +116,17 @@ class Dispatcher:
 
     async def _look(
         self,
-        request: PlanRecordAsked | ReceiptExportAsked | Cancel | RuntimeFactsAsked | MemoryRequest,
+        request: ModelPlanAsked
+        | PlanRecordAsked
+        | ReceiptExportAsked
+        | Cancel
+        | RuntimeFactsAsked
+        | MemoryRequest,
     ) -> ReplyValue:
         """Answer what never waits."""
         match request:
+            case ModelPlanAsked():
+                return answer_model_plan(request.payload, self._session, self._host)
             case PlanRecordAsked():
                 return show_record(self._shelf, request.payload)
             case ReceiptExportAsked():
@@ -138,7 +149,7 @@ class Dispatcher:
         model = self._session.require_model()
         await self._hint_at_memory(payload.text, emit)
         ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf)
-        result = await answer_chat_send(payload, model, self._transcript, ports)
+        result = await answer_chat_send(payload, model, self._transcript, ports, host=self._host)
         if text := report_lost_thread(model.ops):
             emit(NoticeData(code="thread_lost", text=text))
         return result

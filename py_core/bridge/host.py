@@ -29,6 +29,9 @@ class Host(DatabaseHost, Protocol):
     def heap_bytes(self) -> int:
         """The size of the memory that Python lives in, and of those that kernels share."""
 
+    def heap_limit_bytes(self) -> int:
+        """The most that these memories can become."""
+
     def kernel_on_python_memory(self, module: bytes, /) -> object | None:
         """Instantiate a kernel module on the memory that Python lives in; give its exports.
 

@@ -20,6 +20,10 @@ class Message(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
+class Nothing(Message):
+    """A payload without fields."""
+
+
 class RequestEnvelope(Message):
     """What every message from the page carries."""
 
@@ -32,7 +36,3 @@ class AnswerEnvelope(Message):
 
     v: Literal[1] = 1
     id: int
-
-
-class Nothing(Message):
-    """A payload without fields."""

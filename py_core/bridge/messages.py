@@ -18,12 +18,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest
 from py_core.bridge.memory_values import MemoryValue
-from py_core.bridge.message_shape import (
-    AnswerEnvelope,
-    Message,
-    Nothing,
-    RequestEnvelope,
-    Sha256,
+from py_core.bridge.message_shape import AnswerEnvelope, Message, Nothing, RequestEnvelope
+from py_core.bridge.model_messages import (
+    ModelFacts,
+    ModelFree,
+    ModelFreed,
+    ModelLoad,
+    ModelPlan,
+    ModelPlanAsked,
 )
 from py_core.bridge.plan_messages import (
     ExportedFile,
@@ -38,36 +40,10 @@ UNREADABLE_ID = 0
 """Id of the reply to a message whose own id could not be read; the page counts from 1."""
 
 
-class ModelLoadPayload(Message):
-    """A file that the worker's JavaScript has opened and checked by sha256."""
-
-    handle: str
-    name: str
-    file_bytes: int = Field(ge=0)
-    sha256: Sha256
-    op_set: Literal["auto", "numpy", "simd"] = "auto"
-    format: Literal["slm", "gguf"] = "slm"
-    cache: Literal["f32", "int8"] = "f32"
-
-
 class CancelPayload(Message):
     """The id of the request to stop."""
 
     target: int
-
-
-class ModelLoad(RequestEnvelope):
-    """Load a model; the old one stays until the new one is there."""
-
-    kind: Literal["model.load"]
-    payload: ModelLoadPayload
-
-
-class ModelFree(RequestEnvelope):
-    """Give the memory of the model back."""
-
-    kind: Literal["model.free"]
-    payload: Nothing
 
 
 class ChatSend(RequestEnvelope):
@@ -100,6 +76,7 @@ class RuntimeFactsAsked(RequestEnvelope):
 
 PageRequest = Annotated[
     ModelLoad
+    | ModelPlanAsked
     | ModelFree
     | ChatSend
     | ChatReset
@@ -110,45 +87,6 @@ PageRequest = Annotated[
     | MemoryRequest,
     Field(discriminator="kind"),
 ]
-
-
-class TokenizerFacts(Message):
-    """What the loaded tokenizer says of itself."""
-
-    kind: str
-    vocab_size: int
-    identity: Sha256
-
-
-class ModelFacts(Message):
-    """What the loaded file's header says; nothing in here is guessed."""
-
-    name: str
-    context_tokens: int
-    prompt_limit_tokens: int
-    output_limit_tokens: int
-    kv_bytes_per_token: int
-    kv_bytes_total: int
-    kv_bytes_used: int
-    file_bytes: int
-    parameters: int
-    dtype: str
-    tokenizer: TokenizerFacts
-    sha256: Sha256
-    checksum: Literal["verified", "not verifiable"]
-    op_set: str
-    threads: int = Field(ge=1)
-    heap_bytes: int
-    licence: str
-    origin: str
-    chat_template: Literal["chatml", "plain"]
-
-
-class ModelFreed(Message):
-    """Whether there was a model to free."""
-
-    was_loaded: bool
-    heap_bytes: int
 
 
 class TurnResult(Message):
@@ -166,6 +104,8 @@ class TurnResult(Message):
     output_ids: tuple[int, ...]
     kv_bytes_used: int
     kv_bytes_total: int
+    threads: int
+    heap_bytes: int
 
 
 class ContextReset(Message):
@@ -197,6 +137,7 @@ class RuntimeFacts(Message):
 
 ReplyValue = (
     ModelFacts
+    | ModelPlan
     | ModelFreed
     | TurnResult
     | ContextReset
@@ -233,7 +174,7 @@ class TokenData(Message):
 class NoticeData(Message):
     """Something the person should know that is no error."""
 
-    code: Literal["op_set_fallback", "old_model_freed", "thread_lost"]
+    code: Literal["op_set_fallback", "kv_cache_fallback", "old_model_freed", "thread_lost"]
     text: str
 
 
@@ -316,6 +257,7 @@ class ErrorReply(AnswerEnvelope):
 REQUEST_KINDS = MEMORY_KINDS | frozenset(
     {
         "model.load",
+        "model.plan",
         "model.free",
         "chat.send",
         "chat.reset",

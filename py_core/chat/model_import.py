@@ -8,9 +8,10 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from kernels.byte_source import ByteSink, ByteSource
-from kernels.convert import ConvertSettings, convert_steps, read_model_source
+from kernels.convert import ConvertSettings, convert_steps, plan_conversion, read_model_source
 from kernels.errors import KernelError
 from kernels.manifest import Manifest
+from kernels.model_shape import ModelShape, read_model_shape
 from kernels.slm_writer import WriteProgress
 from py_core.chat.kernel_errors import translate_file_error
 from py_core.errors import InvariantError
@@ -33,6 +34,23 @@ class Imported:
     sha256: str
 
 
+_SETTINGS = ConvertSettings(keeps_quantised=True)
+
+
+def read_import_shape(source: ByteSource, *, is_converted: bool) -> ModelShape:
+    """Read what planning needs: of a `.slm` file, or of what one would be converted to.
+
+    Raises:
+        ModelFileError: the file is no model of a kind that is known.
+    """
+    try:
+        if is_converted:
+            return plan_conversion(read_model_source(source), _SETTINGS)
+        return read_model_shape(source)
+    except KernelError as error:
+        raise translate_file_error(error) from error
+
+
 def import_steps(source: ByteSource, sink: ByteSink) -> Generator[ImportProgress, None, Imported]:
     """Convert a model, pausing after each tensor: floats to q8_0, the rest as it is.
 
@@ -41,7 +59,7 @@ def import_steps(source: ByteSource, sink: ByteSink) -> Generator[ImportProgress
     """
     try:
         model = read_model_source(source)
-        steps = convert_steps(model, sink, ConvertSettings(keeps_quantised=True))
+        steps = convert_steps(model, sink, _SETTINGS)
         manifest = yield from _report(steps)
     except KernelError as error:
         raise translate_file_error(error) from error

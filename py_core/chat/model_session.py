@@ -1,29 +1,32 @@
 """Hold at most one model: load, replace, free.
 
-Takes a byte source and what the shell knows of the file; gives progress step by step and then
-the loaded model. A load that fails or is stopped leaves the old model in place, unless memory was
-too short for two: then the old one is freed first and a notice says so. Errors of `kernels` come
-out as ours. Does not know handles, messages or clocks.
+Takes a byte source and what the shell knows of the file; gives what it will need, progress step by
+step and then the loaded model. A model that cannot fit is refused before anything is allocated. A
+load that fails or is stopped leaves the old model in place, unless memory was too short for two:
+then the old one is freed first and a notice says so. Errors of `kernels` come out as ours. Does not
+know handles, messages or clocks.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from kernels.byte_source import ByteSource
 from kernels.errors import KernelError
-from kernels.memory_plan import OpSetName, plan_memory
+from kernels.memory_plan import MemoryPlan, OpSetName, plan_memory
+from kernels.model_shape import ModelShape, read_model_shape
+from kernels.reserved_memory import reserve
 from kernels.slm_file import SlmFile, open_model
 from py_core.chat.kernel_errors import translate_file_error
 from py_core.chat.loaded_model import FileOrigin, LoadedModel, assemble_model
+from py_core.chat.memory_room import Forecast, MemoryRoom
 from py_core.chat.op_sets import (
     OP_SETS,
+    EngineWish,
     OpSetChoice,
-    OpSetFactory,
-    OpSetWish,
+    OpSetHomes,
     choose_op_set,
 )
-from py_core.chat.simd_engine import CacheWish
 from py_core.errors import ModelNotLoadedError, ModelTooLargeError
 
 
@@ -44,21 +47,30 @@ class OpSetFallback:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheFallback:
+    """The model keeps its keys and values otherwise than asked for."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class OldModelFreed:
     """There was no room for two models."""
 
     text: str
 
 
-LoadStep: TypeAlias = LoadProgress | OpSetFallback | OldModelFreed
+LoadStep: TypeAlias = LoadProgress | OpSetFallback | CacheFallback | OldModelFreed
 
 
 class ModelSession:
     """The place of the one model."""
 
-    def __init__(self, op_sets: Mapping[OpSetName, OpSetFactory] = OP_SETS) -> None:
+    def __init__(self, room: MemoryRoom, op_sets: OpSetHomes = OP_SETS) -> None:
         """Start without a model; `op_sets` are the engines to choose from, best first."""
         self._model: LoadedModel | None = None
+        self._plan: MemoryPlan | None = None
+        self._room = room
         self._op_sets = op_sets
 
     @property
@@ -86,16 +98,16 @@ class ModelSession:
         if self._model is None:
             return False
         self._model.ops.close()
-        self._model = None
+        self._model = self._plan = None
         return True
 
+    def forecast(self, shape: ModelShape, wish: EngineWish) -> Forecast:
+        """Tell what loading a model will do to the memory; allocates nothing."""
+        choice = choose_op_set(wish, shape.config, self._op_sets)
+        return self._room.forecast(plan_memory(shape, choice.engine), self._plan)
+
     def load_steps(
-        self,
-        source: ByteSource,
-        origin: FileOrigin,
-        wish: OpSetWish,
-        *,
-        cache: CacheWish = "f32",
+        self, source: ByteSource, origin: FileOrigin, wish: EngineWish
     ) -> Generator[LoadStep, None, LoadedModel]:
         """Load a file beside the old model, then put it in the old one's place.
 
@@ -104,36 +116,48 @@ class ModelSession:
             ModelTooLargeError: its weights do not fit, even alone.
         """
         try:
+            shape = read_model_shape(source)
+            choice = choose_op_set(wish, shape.config, self._op_sets)
+            plan = plan_memory(shape, choice.engine)
+            self._room.require(origin.name, plan)
             file = open_model(source)
-            choice = choose_op_set(wish, file.config, self._op_sets, cache=cache)
-            if choice.notice:
-                yield OpSetFallback(choice.notice)
-            model = yield from self._load_within_memory(file, origin, choice)
+            yield from _say_fallbacks(choice)
+            model = yield from self._load_within_memory(file, origin, choice, plan)
         except KernelError as error:
             raise translate_file_error(error) from error
         self.free()
-        self._model = model
+        self._model, self._plan = model, plan
         return model
 
     def _load_within_memory(
-        self, file: SlmFile, origin: FileOrigin, choice: OpSetChoice
+        self, file: SlmFile, origin: FileOrigin, choice: OpSetChoice, plan: MemoryPlan
     ) -> Generator[LoadStep, None, LoadedModel]:
-        try:
-            return (yield from _load_weights(file, origin, choice))
-        except MemoryError as error:
-            if not self.free():
-                raise _too_large(file, origin, choice.name) from error
+        if self._plan is None or self._room.holds_both(plan, self._plan):
+            try:
+                return (yield from _load_weights(file, origin, choice, plan))
+            except MemoryError as error:
+                if self._model is None:
+                    raise _too_large(origin, plan) from error
+        self.free()
         yield OldModelFreed("Memory is short: the model loaded before was freed first.")
         try:
-            return (yield from _load_weights(file, origin, choice))
+            return (yield from _load_weights(file, origin, choice, plan))
         except MemoryError as error:
-            raise _too_large(file, origin, choice.name) from error
+            raise _too_large(origin, plan) from error
+
+
+def _say_fallbacks(choice: OpSetChoice) -> Generator[LoadStep, None, None]:
+    if choice.op_set_notice:
+        yield OpSetFallback(choice.op_set_notice)
+    if choice.cache_notice:
+        yield CacheFallback(choice.cache_notice)
 
 
 def _load_weights(
-    file: SlmFile, origin: FileOrigin, choice: OpSetChoice
+    file: SlmFile, origin: FileOrigin, choice: OpSetChoice, plan: MemoryPlan
 ) -> Generator[LoadStep, None, LoadedModel]:
-    ops = choice.make(file.config)
+    reserve(plan.interpreter_bytes)
+    ops = choice.make(file.config, choice.engine.cache_format)
     is_complete = False
     try:
         for step in ops.load(file):
@@ -147,9 +171,5 @@ def _load_weights(
             ops.close()
 
 
-def _too_large(file: SlmFile, origin: FileOrigin, op_set: OpSetName) -> ModelTooLargeError:
-    sizes = [entry.stored_bytes for entry in file.entries.values()]
-    plan = plan_memory(
-        file.config, op_set, stored_bytes=sum(sizes), largest_tensor_bytes=max(sizes)
-    )
-    return ModelTooLargeError(name=origin.name, needed_bytes=plan.bytes_for(plan.kv_first_tokens))
+def _too_large(origin: FileOrigin, plan: MemoryPlan) -> ModelTooLargeError:
+    return ModelTooLargeError(name=origin.name, needed_bytes=plan.bytes_to_load)

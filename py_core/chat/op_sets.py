@@ -1,54 +1,92 @@
-"""Which set of operations a model runs on.
+"""Which set of operations a model runs on, and how it keeps keys and values.
 
-Takes the wish of the user, gives a way to make an op set for a header, and a sentence when the wish
-could not be met. Knows the names of the op sets, not how weights get in.
+Takes the wish of the user, gives a way to make an op set for a header, and a sentence for each part
+of the wish that could not be met. Knows the names of the op sets, not how weights get in.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kernels.memory_plan import OpSetName
+from kernels.kv_cache import CacheFormat
+from kernels.memory_plan import Engine, OpSetName
 from kernels.model_config import ModelConfig
 from kernels.numpy_ops import NumpyOps
 from kernels.ops import OpSet
+from kernels.simd.kv_storage import KINDS, choose_kind
 from kernels.simd.simd_ops import find_shape_fault
-from py_core.chat.simd_engine import CacheWish, KernelShell, find_simd_factory, with_cache
+from py_core.chat.simd_engine import KernelShell, find_simd_home
 
 OpSetWish = Literal["auto", "numpy", "simd"]
-OpSetFactory = Callable[[ModelConfig], OpSet]
+OpSetFactory = Callable[[ModelConfig, CacheFormat], OpSet]
 
-OP_SETS: Mapping[OpSetName, OpSetFactory] = {"numpy": NumpyOps}
+_NARROW_HEADS = "The heads of this model do not suit an int8 KV cache; it is kept as f32."
+_NUMPY_CACHE = "The numpy engine keeps its KV cache as f32; int8 needs the simd engine."
+
+
+@dataclass(frozen=True, slots=True)
+class EngineWish:
+    """What a person chose for the next model."""
+
+    op_set: OpSetWish = "auto"
+    cache_format: CacheFormat = "f32"
+
+
+@dataclass(frozen=True, slots=True)
+class OpSetHome:
+    """Where an op set runs: how to make one, and the most threads that it may use."""
+
+    make: OpSetFactory
+    seats: int = 1
+
+
+def make_numpy_ops(config: ModelConfig, _: CacheFormat) -> OpSet:
+    """Make the op set that keeps everything as float32."""
+    return NumpyOps(config)
+
+
+OpSetHomes = Mapping[OpSetName, OpSetHome]
+OP_SETS: OpSetHomes = {"numpy": OpSetHome(make_numpy_ops)}
 """What works everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpSetChoice:
-    """An op set by name, how to make it, and what to say when it is not the one hoped for."""
+    """An engine, how to make its op set, and what to say where it is not the one hoped for."""
 
-    name: OpSetName
+    engine: Engine
     make: OpSetFactory
-    notice: str
+    op_set_notice: str = ""
+    cache_notice: str = ""
 
 
-def list_op_sets(shell: KernelShell) -> Mapping[OpSetName, OpSetFactory]:
+def list_op_sets(shell: KernelShell) -> OpSetHomes:
     """Give the op sets that run here, the best one first."""
-    simd = find_simd_factory(shell)
-    return OP_SETS if simd is None else {"simd": simd, **OP_SETS}
+    simd = find_simd_home(shell)
+    return OP_SETS if simd is None else {"simd": OpSetHome(simd.make, simd.seats), **OP_SETS}
 
 
 def choose_op_set(
-    wish: OpSetWish,
-    config: ModelConfig,
-    available: Mapping[OpSetName, OpSetFactory] = OP_SETS,
-    *,
-    cache: CacheWish = "f32",
+    wish: EngineWish, config: ModelConfig, available: OpSetHomes = OP_SETS
 ) -> OpSetChoice:
     """Choose the op set that was asked for, or the best one that can run the model."""
-    if wish == "numpy" or "simd" not in available:
+    if wish.op_set == "numpy":
+        return _choose_numpy(wish, available, "")
+    if "simd" not in available:
         notice = "The simd engine cannot run here; the slower numpy engine is used."
-        return OpSetChoice("numpy", available["numpy"], notice if wish == "simd" else "")
+        return _choose_numpy(wish, available, notice if wish.op_set == "simd" else "")
     if fault := find_shape_fault(config):
         notice = f"The simd engine cannot run this model ({fault}); the numpy engine is used."
-        return OpSetChoice("numpy", available["numpy"], notice)
-    return OpSetChoice("simd", lambda shape: with_cache(available["simd"](shape), cache), "")
+        return _choose_numpy(wish, available, notice)
+    home, kind = available["simd"], KINDS[wish.cache_format]
+    is_met = choose_kind(config, kind) == kind
+    return OpSetChoice(
+        Engine("simd", wish.cache_format if is_met else "f32", home.seats),
+        home.make,
+        cache_notice="" if is_met else _NARROW_HEADS,
+    )
+
+
+def _choose_numpy(wish: EngineWish, available: OpSetHomes, notice: str) -> OpSetChoice:
+    cache_notice = _NUMPY_CACHE if wish.cache_format == "int8" else ""
+    return OpSetChoice(Engine("numpy"), available["numpy"].make, notice, cache_notice)

@@ -6,19 +6,18 @@ where the shell has no WebAssembly memory to offer. Does not know messages.
 """
 
 from collections.abc import Callable
-from typing import Literal, Protocol, cast
+from dataclasses import dataclass
+from typing import Protocol, cast
 
+from kernels.kv_cache import CacheFormat
 from kernels.model_config import ModelConfig
 from kernels.ops import OpSet
+from kernels.simd.kv_storage import KINDS
 from kernels.simd.module_bytes import SINGLE, THREADS, read_module
 from kernels.simd.own_memory_port import ModuleExports, OwnMemoryPort
 from kernels.simd.port import KernelPort
-from kernels.simd.records import CacheKind
 from kernels.simd.shared_memory_port import KernelMemory, SharedMemoryPort
 from kernels.simd.simd_ops import SimdOps
-
-CacheWish = Literal["f32", "int8"]
-"""How keys and values are to be kept: int8 takes a third of the memory and is faster when long."""
 
 
 class KernelShell(Protocol):
@@ -31,30 +30,29 @@ class KernelShell(Protocol):
         """Instantiate a module on a memory for threads; give that memory."""
 
 
-def find_simd_factory(shell: KernelShell) -> Callable[[ModelConfig], OpSet] | None:
-    """Give a way to make a SIMD op set, or None where the kernels cannot run."""
-    if open_port(shell) is None:
-        return None
+@dataclass(frozen=True, slots=True)
+class SimdHome:
+    """A way to make a SIMD op set, and the most threads that it may use."""
 
-    def make(config: ModelConfig) -> OpSet:
+    make: Callable[[ModelConfig, CacheFormat], OpSet]
+    seats: int
+
+
+def find_simd_home(shell: KernelShell) -> SimdHome | None:
+    """Find out where a SIMD op set runs, or None where the kernels cannot run."""
+    probe = open_port(shell)
+    if probe is None:
+        return None
+    seats = probe.seats
+    probe.close()
+
+    def make(config: ModelConfig, cache_format: CacheFormat) -> OpSet:
         port = open_port(shell)
         if port is None:
             raise MemoryError
-        return SimdOps(config, port)
+        return SimdOps(config, port, cache_kind=KINDS[cache_format])
 
-    return make
-
-
-def with_cache(ops: OpSet, cache: CacheWish) -> OpSet:
-    """Let an op set keep keys and values as wished, where it can; the numpy one knows float32."""
-    if isinstance(ops, SimdOps):
-        ops.use_cache(CacheKind[cache.upper()])
-    return ops
-
-
-def count_threads(ops: OpSet) -> int:
-    """Tell how many threads share the work now; the kernels settle this in the first answer."""
-    return ops.seats if isinstance(ops, SimdOps) else 1
+    return SimdHome(make, seats)
 
 
 def report_lost_thread(ops: OpSet) -> str | None:

@@ -1,15 +1,22 @@
 """The plan's numbers are those of the arrays that loading and generating really make."""
 
 import tracemalloc
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
-from kernels.memory_plan import plan_memory
-from kernels.model_names import count_parameters
+from kernels.byte_source import ByteSource, FileSource
+from kernels.dtypes import DType
+from kernels.memory_plan import Engine, plan_memory
+from kernels.model_shape import read_model_shape
 from kernels.ops import OpSet
+from kernels.slm_file import open_model
 from tests.kernels.loaded_decoder import generate_ids, load_decoder
 from tests.kernels.random_tensors import SMALL, TIED, RandomTensors
+from tests.kernels.shapes import shape_of
+
+FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.slm"))
 
 MIDDLE = replace(
     SMALL,
@@ -23,11 +30,27 @@ MIDDLE = replace(
 )
 
 
-def plan_for(config, op_set="numpy"):
-    """Plan a float32 file of this shape."""
-    stored = 4 * count_parameters(config)
-    largest = 4 * config.vocab_size * config.hidden_size
-    return plan_memory(config, op_set, stored_bytes=stored, largest_tensor_bytes=largest)
+@dataclass
+class HeadSource:
+    """A file of which only the first bytes may be read."""
+
+    source: ByteSource
+    readable: int
+
+    @property
+    def size(self) -> int:
+        """The whole file's."""
+        return self.source.size
+
+    def read_into(self, offset: int, target: memoryview) -> None:
+        """Refuse what lies behind."""
+        assert offset + len(target) <= self.readable
+        self.source.read_into(offset, target)
+
+
+def plan_for(config):
+    """Plan a float32 file of this shape for numpy."""
+    return plan_memory(shape_of(config, DType.F32, 0), Engine("numpy"))
 
 
 @pytest.mark.parametrize("config", [SMALL, TIED], ids=["untied", "tied"])
@@ -37,10 +60,17 @@ def test_numpy_weights_take_four_bytes_a_parameter(config):
     assert plan_for(config).weight_bytes == ops.weight_bytes
 
 
-def test_simd_weights_are_kept_as_stored():
-    """Payloads and scales, as the directory counts them."""
-    plan = plan_memory(SMALL, "simd", stored_bytes=12_345, largest_tensor_bytes=1_000)
-    assert plan.weight_bytes == 12_345
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_a_file_is_planned_from_its_header_and_directory_alone(path):
+    """The same tensors as the open file; no byte behind them is asked for."""
+    with FileSource(path) as source:
+        head = HeadSource(source, open_model(source).entries["tok_embeddings.weight"].byte_offset)
+        shape = read_model_shape(head)
+        model = open_model(source)
+    assert shape.config == model.config
+    assert sum(tensor.stored_bytes for tensor in shape.tensors) == sum(
+        entry.stored_bytes for entry in model.entries.values()
+    )
 
 
 def test_the_kv_numbers_are_those_of_the_cache():

@@ -12,7 +12,7 @@ import pytest
 
 from kernels.byte_source import BytesSource
 from kernels.errors import KernelError
-from kernels.kv_cache import KvCache
+from kernels.kv_cache import CacheFormat, KvCache
 from kernels.layers import EINSUM, MATMUL
 from kernels.model_config import ModelConfig
 from kernels.model_names import count_parameters
@@ -86,6 +86,7 @@ def test_a_cache_of_another_op_set_is_refused():
     """The storage must be of the kind that this op set writes."""
 
     class NoStorage:
+        format: CacheFormat = "f32"
         capacity = 8
         bytes_per_token = 1
 

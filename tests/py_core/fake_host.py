@@ -23,6 +23,7 @@ class FakeHost(FakeDatabaseHost):
         self.written: dict[str, bytearray] = {}
         self.closed: list[str] = []
         self.posted: list[Json] = []
+        self.limit_bytes = 2**32
         self.pauses = 0
         self.on_pause: Callable[[], None] = lambda: None
         self._tick_ms = tick_ms
@@ -50,6 +51,10 @@ class FakeHost(FakeDatabaseHost):
     def heap_bytes(self) -> int:
         """Give a number that nothing else gives."""
         return 12_345_678
+
+    def heap_limit_bytes(self) -> int:
+        """Give what a test allows."""
+        return self.limit_bytes
 
     def kernel_on_python_memory(self, _module: bytes) -> None:
         """CPython lives in no WebAssembly memory."""

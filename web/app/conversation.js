@@ -153,9 +153,12 @@ export class Conversation {
     const { text } = result;
     this.#change(answer, (message) => ({ ...message, text, is_streaming: false, result }));
     this.#store.unsay(['busy']);
+    const { model } = this.#store.state;
+    const { threads, heap_bytes } = result;
     this.#store.update({
       turn: { kind: 'idle' },
       lastTurn: result,
+      model: { ...model, facts: model.facts && { ...model.facts, threads, heap_bytes } },
       kv: { used: result.kv_bytes_used, total: result.kv_bytes_total },
     });
   }

@@ -17,6 +17,7 @@ import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
 import { composerView } from './views/composer.js';
+import { engineMemoryView } from './views/engine_memory.js';
 import { factsView } from './views/facts.js';
 import { lostView, memoryView } from './views/memory.js';
 import { modelsView } from './views/models.js';
@@ -93,6 +94,7 @@ function start() {
   statusView(document.body, store);
   welcomeView(view('welcome'), store);
   modelsView(/** @type {HTMLFormElement} */ (view('models')), store, models);
+  engineMemoryView(view('engine-memory'), store);
   transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), {
     openPlan: (message) => plans.open(message),
     remember: (text) => {

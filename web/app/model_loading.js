@@ -1,10 +1,10 @@
 /**
- * What a person can do with models: load, open a file, cancel, remove.
+ * What a person can do with models: load, open a file, cancel, free, remove.
  * Takes the store and the worker client. Does not touch the DOM and does not know what is inside
  * a file.
  */
 
-import { coded } from './coded_error.js';
+import { CodedError, coded } from './coded_error.js';
 
 /** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
 /** @typedef {import('./protocol.js').OpenedModel} OpenedModel */
@@ -59,6 +59,24 @@ export class ModelLoading {
     if (loading) await this.#worker.request('cancel', { target: loading.request }).reply;
   }
 
+  /**
+   * Ends the worker, because the memory of a running Python never gets smaller; the page stays.
+   */
+  async freeModel() {
+    if (!this.#mayLoad('free it')) return;
+    try {
+      const { heap_bytes: before } = await this.#worker.request('runtime.facts', {}).reply;
+      await this.#worker.request('model.free', {}).reply;
+      this.#worker.restart(new CodedError('model_freed', 'The model was freed.'));
+      this.#store.update({ freed: { before, after: null }, memoryPlan: null });
+      const { heap_bytes: after } = await this.#worker.request('runtime.facts', {}).reply;
+      this.#store.update({ freed: { before, after } });
+    } catch (thrown) {
+      const { code, message } = coded(thrown);
+      if (code !== 'worker_lost') this.#store.say('model', { code, text: message });
+    }
+  }
+
   /** @param {{sha256: string, label: string}} entry */
   async removeModel({ sha256, label }) {
     await this.#worker.request('store.remove', { sha256 }).reply;
@@ -74,16 +92,17 @@ export class ModelLoading {
    * @returns {Promise<ModelFacts | null>} null when it failed, which has been said
    */
   async #load(name, opening) {
-    this.#store.unsay(['model', 'busy', 'storage']);
+    this.#store.unsay(['model', 'busy', 'storage', 'engine_wish']);
     this.#showLoading(name, opening.id);
     const onEvent = this.#follow;
     try {
       const opened = await opening.reply;
-      const loading = this.#worker.request(
-        'model.load',
-        { ...opened, op_set: 'auto' },
-        { onEvent },
-      );
+      const payload = { ...opened, ...this.#store.state.engineWish };
+      this.#store.update({
+        memoryPlan: await this.#worker.request('model.plan', payload).reply,
+        freed: null,
+      });
+      const loading = this.#worker.request('model.load', payload, { onEvent });
       this.#showLoading(opened.name, loading.id);
       const facts = await loading.reply;
       this.#showLoaded(facts);
@@ -97,14 +116,17 @@ export class ModelLoading {
     }
   }
 
-  /** @returns {boolean} whether loading may begin now; says why not */
-  #mayLoad() {
+  /**
+   * @param {string} [aim] what is to be done after a running answer
+   * @returns {boolean} whether the model may be changed now; says why not
+   */
+  #mayLoad(aim = 'load the other model') {
     const { model, turn } = this.#store.state;
     let text = '';
     if (model.loading) {
       text = `${model.loading.name} is being loaded. Wait for it, or cancel it first.`;
     } else if (turn.kind === 'running') {
-      text = 'An answer is being written. Stop it first, then load the other model.';
+      text = `An answer is being written. Stop it first, then ${aim}.`;
     }
     if (text) this.#store.say('busy', { code: 'busy', text });
     return text === '';
@@ -113,7 +135,8 @@ export class ModelLoading {
   /** @param {RequestEvent} event */
   #follow = (event) => {
     const { model } = this.#store.state;
-    if (event.event === 'notice') this.#store.say('storage', { ...event.data, level: 'info' });
+    if (event.event === 'notice')
+      this.#store.say(topicOf(event.data.code), { ...event.data, level: 'info' });
     if (event.event !== 'progress' || !model.loading) return;
     const loading = { ...model.loading, progress: event.data };
     this.#store.update({ model: { ...model, loading } });
@@ -147,4 +170,12 @@ export class ModelLoading {
     if (code === 'worker_lost') return; // Said once, for everything that was under way.
     this.#store.say('model', { level, code, text: `${name}: ${message}` });
   }
+}
+
+/**
+ * @param {string} code
+ * @returns {import('./store.js').Topic}
+ */
+function topicOf(code) {
+  return code.endsWith('_fallback') ? 'engine_wish' : 'storage';
 }

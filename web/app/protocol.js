@@ -18,6 +18,7 @@ export const WORKER_ID = 0;
 
 export const PYTHON_KINDS = Object.freeze([
   'model.load',
+  'model.plan',
   'model.free',
   'chat.send',
   'chat.reset',
@@ -69,8 +70,32 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  */
 
 /**
- * The engine, and how it keeps keys and values: int8 takes a third of the memory.
- * @typedef {OpenedModel & {op_set: 'auto' | 'numpy' | 'simd', cache?: 'f32' | 'int8'}} ModelLoadPayload
+ * Which engine a model is loaded for.
+ * @typedef {object} EngineWish
+ * @property {'auto' | 'numpy' | 'simd'} op_set
+ * @property {'f32' | 'int8'} kv_cache
+ */
+
+/** @typedef {OpenedModel & EngineWish} ModelLoadPayload */
+
+/**
+ * What loading a model would take, and what the memory would be then; all in bytes.
+ * @typedef {object} ModelPlan
+ * @property {string} name
+ * @property {string} op_set
+ * @property {'f32' | 'int8'} kv_cache
+ * @property {number} weight_bytes
+ * @property {number} tokenizer_bytes
+ * @property {number} kv_bytes_first
+ * @property {number} kv_bytes_total
+ * @property {number} scratch_bytes_first
+ * @property {number} scratch_bytes
+ * @property {number} load_bytes
+ * @property {number} heap_bytes
+ * @property {number} heap_bytes_after
+ * @property {number} heap_bytes_full
+ * @property {number} limit_bytes
+ * @property {boolean} fits
  */
 
 /** @typedef {{name: string, text: string}} AttachedText foreign text, quoted and never obeyed */
@@ -98,6 +123,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {string} sha256
  * @property {'verified' | 'not verifiable'} checksum
  * @property {string} op_set
+ * @property {'f32' | 'int8'} kv_cache
  * @property {number} threads that share the work; settled in the first answer
  * @property {number} heap_bytes
  * @property {string} licence
@@ -119,6 +145,8 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {readonly number[]} output_ids
  * @property {number} kv_bytes_used
  * @property {number} kv_bytes_total
+ * @property {number} threads
+ * @property {number} heap_bytes
  */
 
 /**
@@ -267,6 +295,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * Kind, payload and value of each request, tied together.
  * @typedef {{
  *   'model.load': {payload: ModelLoadPayload, value: ModelFacts},
+ *   'model.plan': {payload: ModelLoadPayload, value: ModelPlan},
  *   'model.free': {payload: Nothing, value: {was_loaded: boolean, heap_bytes: number}},
  *   'chat.send': {payload: ChatSendPayload, value: TurnResult},
  *   'chat.reset': {payload: Nothing, value: ContextReset},

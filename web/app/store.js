@@ -4,7 +4,9 @@
  * identity says whether something changed. Does not know views, worker or messages.
  */
 
+/** @typedef {import('./protocol.js').EngineWish} EngineWish */
 /** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
+/** @typedef {import('./protocol.js').ModelPlan} ModelPlan */
 /** @typedef {import('./protocol.js').Plan} Plan */
 /** @typedef {import('./protocol.js').ProgressData} ProgressData */
 /** @typedef {import('./protocol.js').TurnResult} TurnResult */
@@ -50,6 +52,8 @@
  *   | {kind: 'open', message: number, record: RecordState, note: string}} PlanViewState
  */
 
+/** @typedef {{before: number, after: number | null}} FreedState the heap, in bytes, around freeing a model */
+
 /**
  * @typedef {object} MemoryState
  * @property {boolean} is_open
@@ -65,7 +69,7 @@
 
 /**
  * What a sentence is about; a newer one about the same thing takes its place.
- * @typedef {'engine' | 'model' | 'chat' | 'busy' | 'storage' | 'version' | 'memory'} Topic
+ * @typedef {'engine' | 'engine_wish' | 'model' | 'chat' | 'busy' | 'storage' | 'version' | 'memory'} Topic
  */
 
 /**
@@ -89,6 +93,9 @@
  * @property {OfflineState} offline
  * @property {ShelfState} shelf
  * @property {ModelState} model
+ * @property {EngineWish} engineWish the engine of the next load
+ * @property {ModelPlan | null} memoryPlan
+ * @property {FreedState | null} freed
  * @property {TurnState} turn
  * @property {readonly ChatMessage[]} messages
  * @property {Plan | null} plan
@@ -109,6 +116,9 @@ export function initialState() {
     offline: { kind: 'checking' },
     shelf: { kind: 'asking' },
     model: { facts: null, loading: null },
+    engineWish: { op_set: 'auto', kv_cache: 'f32' },
+    memoryPlan: null,
+    freed: null,
     turn: { kind: 'idle' },
     messages: [],
     plan: null,

@@ -59,11 +59,23 @@ export class WorkerState {
       kv: null,
       plan: null,
       lastTurn: null,
+      memoryPlan: null,
+      freed: null,
       messages: this.#store.state.messages.map(forgotten),
     });
-    const text = `${error.message} It was started again; load the model to go on. The transcript is still here, the context is empty.`;
-    this.#store.say('engine', { code: error.code, text });
+    this.#sayWhatIsLeft(error);
     this.#consequences.onReplaced();
+  }
+
+  /** @param {CodedError} error */
+  #sayWhatIsLeft({ code, message }) {
+    const left = 'load the model to go on. The transcript is still here, the context is empty.';
+    if (code === 'model_freed') {
+      const text = `${message} The engine starts again, so that its memory is given back; ${left}`;
+      this.#store.say('engine', { level: 'info', code, text });
+    } else {
+      this.#store.say('engine', { code, text: `${message} It was started again; ${left}` });
+    }
   }
 
   #showReady() {

@@ -13,6 +13,9 @@ import { sha256 } from './sha256.js';
 /** @typedef {import('./model_bytes.js').ModelBytes} ModelBytes */
 /** @typedef {import('./model_bytes.js').PythonBuffer} PythonBuffer */
 
+/** What 32-bit addresses reach. */
+const WASM_LIMIT_BYTES = 2 ** 32;
+
 /**
  * @typedef {object} HostParts
  * @property {(json: string) => void} post
@@ -30,6 +33,7 @@ export function makeHost({ post, bytes, keepConverted, pythonHeap, pythonMemory 
     now_utc: () => new Date().toISOString(),
     pause: makePause(),
     heap_bytes: () => pythonHeap().byteLength + countSharedBytes(),
+    heap_limit_bytes: () => WASM_LIMIT_BYTES,
     kernel_on_python_memory: (/** @type {PythonBuffer} */ module) =>
       openOnPythonMemory(module, pythonMemory()),
     kernel_on_shared_memory: (/** @type {PythonBuffer} */ module) =>

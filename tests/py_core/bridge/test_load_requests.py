@@ -117,3 +117,36 @@ def test_freeing_the_model_closes_it_and_a_second_time_is_a_value():
 
     assert first["was_loaded"]
     assert not second["was_loaded"]
+
+
+def test_a_plan_comes_before_the_load_and_leaves_the_file_open():
+    """Parts in bytes, the heap before and after; the same handle can then be loaded."""
+
+    async def script(page):
+        plan = await page.ask("model.plan", page.load_payload("chat", kv_cache="int8"))
+        return plan, page.host.closed[:], await page.load("chat")
+
+    plan, closed, facts = converse(script)
+
+    assert closed == []
+    assert plan["op_set"] == facts["op_set"] == "numpy"
+    assert plan["kv_cache"] == facts["kv_cache"] == "f32"
+    assert plan["weight_bytes"] == 4 * facts["parameters"]
+    assert plan["kv_bytes_total"] == facts["kv_bytes_total"]
+    assert plan["heap_bytes"] < plan["heap_bytes_after"] <= plan["heap_bytes_full"]
+    assert plan["fits"]
+
+
+def test_a_model_over_the_limit_is_planned_as_unfit_and_refused_with_numbers():
+    """The page can show by how much; the load takes nothing."""
+
+    async def script(page):
+        page.host.limit_bytes = page.host.heap_bytes() + 1_000
+        plan = await page.ask("model.plan", page.load_payload("chat"))
+        return plan, await page.ask_in_vain("model.load", page.load_payload("chat"))
+
+    plan, error = converse(script)
+
+    assert not plan["fits"]
+    assert error["code"] == "model_too_large"
+    assert error["details"]["allowed_bytes"] == 1_000 < error["details"]["needed_bytes"]

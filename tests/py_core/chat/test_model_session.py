@@ -5,11 +5,21 @@ import gc
 import pytest
 
 from kernels.byte_source import BytesSource
+from kernels.model_shape import read_model_shape
 from kernels.numpy_ops import NumpyOps
 from py_core.chat.loaded_model import FileOrigin
-from py_core.chat.model_session import ModelSession, OldModelFreed, OpSetFallback
+from py_core.chat.memory_room import MemoryRoom
+from py_core.chat.model_session import (
+    CacheFallback,
+    LoadProgress,
+    ModelSession,
+    OldModelFreed,
+    OpSetFallback,
+)
+from py_core.chat.op_sets import EngineWish, OpSetHome
 from py_core.errors import ModelFileError, ModelNotLoadedError, ModelTooLargeError
 from py_core.identity import sha256_hex
+from tests.py_core.fake_host import FakeHost
 from tests.py_core.model_files import make_model
 
 
@@ -38,31 +48,36 @@ class ScarceOps(NumpyOps):
 def scarce():
     """A session in a memory that holds one model only."""
     ScarceOps.alive, ScarceOps.is_hopeless = 0, False
-    return ModelSession({"numpy": ScarceOps})
+    return make_session({"numpy": OpSetHome(lambda config, _: ScarceOps(config))})
 
 
-def load(session, content, wish="auto", name="file.slm"):
+def make_session(*op_sets, host=None):
+    """Start a session in a memory as large as a browser's."""
+    return ModelSession(MemoryRoom(host or FakeHost()), *op_sets)
+
+
+def load(session, content, wish="auto", name="file.slm", cache_format="f32"):
     """Load to the end; give all steps."""
     origin = FileOrigin(name, len(content), sha256_hex(content))
-    return list(session.load_steps(BytesSource(content), origin, wish))
+    return list(session.load_steps(BytesSource(content), origin, EngineWish(wish, cache_format)))
 
 
 def test_a_session_without_a_model_says_so():
     """Every use asks for it by name."""
     with pytest.raises(ModelNotLoadedError):
-        ModelSession().require_model()
+        make_session().require_model()
 
 
 def test_progress_counts_every_tensor():
     """The last step says that all are done."""
-    steps = load(ModelSession(), make_model())
+    steps = load(make_session(), make_model())
 
     assert [step.done for step in steps] == list(range(1, steps[-1].total + 1))
 
 
 def test_a_model_without_a_manifest_takes_its_name_from_the_file_and_states_no_licence():
     """What the file does not say is not guessed."""
-    session = ModelSession()
+    session = make_session()
 
     load(session, make_model(has_manifest=False), name="found.slm")
 
@@ -75,7 +90,7 @@ def test_a_model_without_a_manifest_takes_its_name_from_the_file_and_states_no_l
 @pytest.mark.parametrize("length", [0, 50, 2_000])
 def test_a_truncated_file_is_refused_and_the_old_model_stays(length):
     """The refusal carries field and number of the container format."""
-    session = ModelSession()
+    session = make_session()
     load(session, make_model(seed=1))
     old = session.require_model()
 
@@ -88,12 +103,12 @@ def test_a_truncated_file_is_refused_and_the_old_model_stays(length):
 
 def test_a_stopped_load_leaves_the_old_model():
     """Closing the generator is enough."""
-    session = ModelSession()
+    session = make_session()
     load(session, make_model(seed=1))
     old = session.require_model()
     content = make_model(seed=2)
 
-    steps = session.load_steps(BytesSource(content), FileOrigin("b", 1, "b"), "auto")
+    steps = session.load_steps(BytesSource(content), FileOrigin("b", 1, "b"), EngineWish())
     next(steps)
     steps.close()
 
@@ -102,7 +117,7 @@ def test_a_stopped_load_leaves_the_old_model():
 
 def test_a_new_model_replaces_the_old_one():
     """There is only one place."""
-    session = ModelSession()
+    session = make_session()
     load(session, make_model(seed=1))
     load(session, make_model(seed=2))
 
@@ -132,7 +147,7 @@ def test_a_model_that_does_not_fit_even_alone_is_too_large(scarce):
 
 def test_an_engine_that_is_not_there_is_replaced_once_with_a_sentence():
     """The wish is honoured where it can be."""
-    session = ModelSession()
+    session = make_session()
 
     first = load(session, make_model(), wish="simd")[0]
 
@@ -142,7 +157,7 @@ def test_an_engine_that_is_not_there_is_replaced_once_with_a_sentence():
 
 def test_freeing_lets_the_weights_go():
     """Nothing of ours holds the arrays any more."""
-    session = ModelSession()
+    session = make_session()
     load(session, make_model())
     ops = session.require_model().ops
 
@@ -151,3 +166,47 @@ def test_freeing_lets_the_weights_go():
 
     assert ops.weight_bytes == 0
     assert not session.free()
+
+
+def test_a_model_that_cannot_fit_is_refused_with_numbers_before_anything_is_read():
+    """Needed and allowed bytes are in the error; the old model stays."""
+    host = FakeHost()
+    session = make_session(host=host)
+    load(session, make_model(seed=1))
+    old = session.require_model()
+    host.limit_bytes = host.heap_bytes() + 20_000
+    content = make_model(seed=2)
+    needed = session.forecast(read_model_shape(BytesSource(content)), EngineWish()).plan
+
+    steps = session.load_steps(BytesSource(content), FileOrigin("b", 1, "b"), EngineWish())
+    with pytest.raises(ModelTooLargeError) as caught:
+        next(steps)
+
+    assert caught.value.allowed_bytes == 20_000 < needed.bytes_to_load
+    assert caught.value.needed_bytes == needed.bytes_to_load
+    assert session.model is old
+
+
+def test_two_models_that_do_not_fit_together_are_not_tried_together():
+    """The old one goes first, before a weight of the new one is loaded."""
+    host = FakeHost()
+    session = make_session(host=host)
+    load(session, make_model(seed=1))
+    content = make_model(seed=2)
+    plan = session.forecast(read_model_shape(BytesSource(content)), EngineWish()).plan
+    host.limit_bytes = host.heap_bytes() + plan.bytes_to_load
+
+    steps = load(session, content)
+
+    freed = [isinstance(step, OldModelFreed) for step in steps].index(True)
+    assert not any(isinstance(step, LoadProgress) for step in steps[:freed])
+
+
+def test_a_kv_cache_that_is_not_there_is_replaced_with_a_sentence():
+    """Numpy keeps float32 only."""
+    session = make_session()
+
+    first = load(session, make_model(), "numpy", cache_format="int8")[0]
+
+    assert isinstance(first, CacheFallback)
+    assert session.require_model().cache.storage.format == "f32"

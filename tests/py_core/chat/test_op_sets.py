@@ -1,73 +1,83 @@
 """The engine is the best one that can run the model, and what could not be had is said."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from kernels.byte_source import BytesSource
-from kernels.memory_plan import OpSetName
+from kernels.kv_cache import CacheFormat
 from kernels.model_config import ModelConfig
 from kernels.numpy_ops import NumpyOps
+from kernels.simd.kv_storage import KINDS
 from kernels.simd.module_bytes import SINGLE, read_module
 from kernels.simd.simd_ops import SimdOps
 from py_core.chat.loaded_model import FileOrigin
+from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.model_session import ModelSession
-from py_core.chat.op_sets import OpSetFactory, choose_op_set, list_op_sets
-from py_core.chat.simd_engine import CacheWish, report_lost_thread
+from py_core.chat.op_sets import (
+    OP_SETS,
+    EngineWish,
+    OpSetHome,
+    OpSetHomes,
+    choose_op_set,
+    list_op_sets,
+)
+from py_core.chat.simd_engine import report_lost_thread
 from tests.kernels.random_tensors import SMALL
 from tests.kernels.simd.wasmtime_port import WasmtimePort
 from tests.kernels.slm_bytes import read_fixture
 from tests.py_core.fake_host import FakeHost
 
 
-def make_simd(config: ModelConfig) -> SimdOps:
+def make_simd(config: ModelConfig, cache_format: CacheFormat) -> SimdOps:
     """Run the kernels beside CPython."""
-    return SimdOps(config, WasmtimePort(read_module(SINGLE)))
+    port = WasmtimePort(read_module(SINGLE))
+    return SimdOps(config, port, cache_kind=KINDS[cache_format])
 
 
-BOTH: Mapping[OpSetName, OpSetFactory] = {"simd": make_simd, "numpy": NumpyOps}
+BOTH: OpSetHomes = {"simd": OpSetHome(make_simd), **OP_SETS}
 
 
-def load(cache: CacheWish):
+def load(cache_format: CacheFormat):
     """Load the 4-bit fixture on the best engine."""
-    session = ModelSession(BOTH)
+    session = ModelSession(MemoryRoom(FakeHost()), BOTH)
+    wish = EngineWish(cache_format=cache_format)
     source = BytesSource(read_fixture("grouped_q4_1.slm"))
-    for _ in session.load_steps(source, FileOrigin("m", 1, "0"), "auto", cache=cache):
+    for _ in session.load_steps(source, FileOrigin("m", 1, "0"), wish):
         pass
     return session.require_model()
 
 
 def test_the_kernels_are_chosen_where_they_run():
     """By themselves, or by name; numpy still by name."""
-    assert choose_op_set("auto", SMALL, BOTH).name == "simd"
-    assert choose_op_set("simd", SMALL, BOTH).name == "simd"
-    assert choose_op_set("numpy", SMALL, BOTH).name == "numpy"
-    assert not choose_op_set("auto", SMALL, BOTH).notice
+    assert choose_op_set(EngineWish("auto"), SMALL, BOTH).engine.op_set == "simd"
+    assert choose_op_set(EngineWish("simd"), SMALL, BOTH).engine.op_set == "simd"
+    assert choose_op_set(EngineWish("numpy"), SMALL, BOTH).engine.op_set == "numpy"
+    assert not choose_op_set(EngineWish("auto"), SMALL, BOTH).op_set_notice
 
 
 def test_without_webassembly_memory_numpy_runs_and_says_so_when_asked_for_more():
     """A shell that offers no memory to the kernels."""
     available = list_op_sets(FakeHost())
     assert list(available) == ["numpy"]
-    assert not choose_op_set("auto", SMALL, available).notice
-    chosen = choose_op_set("simd", SMALL, available)
-    assert chosen.name == "numpy"
-    assert "cannot run here" in chosen.notice
+    assert not choose_op_set(EngineWish("auto"), SMALL, available).op_set_notice
+    chosen = choose_op_set(EngineWish("simd"), SMALL, available)
+    assert chosen.engine.op_set == "numpy"
+    assert "cannot run here" in chosen.op_set_notice
 
 
 def test_a_shape_that_the_kernels_cannot_run_falls_back_with_its_reason():
     """Also when nobody asked for an engine."""
     odd = replace(SMALL, head_dim=2, head_count=12)
-    chosen = choose_op_set("auto", odd, BOTH)
-    assert chosen.name == "numpy"
-    assert "head_dim 2" in chosen.notice
+    chosen = choose_op_set(EngineWish("auto"), odd, BOTH)
+    assert chosen.engine.op_set == "numpy"
+    assert "head_dim 2" in chosen.op_set_notice
 
 
-@pytest.mark.parametrize(("cache", "row_bytes"), [("f32", 8 * 4), ("int8", 8 + 4)])
-def test_keys_and_values_are_kept_as_wished(cache, row_bytes):
+@pytest.mark.parametrize(("cache_format", "row_bytes"), [("f32", 8 * 4), ("int8", 8 + 4)])
+def test_keys_and_values_are_kept_as_wished(cache_format, row_bytes):
     """Two layers, two key/value heads of width 8."""
-    model = load(cache)
+    model = load(cache_format)
     assert model.ops.name == "simd"
     assert model.cache.storage.bytes_per_token == 2 * 2 * 2 * row_bytes
 

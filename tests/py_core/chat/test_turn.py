@@ -7,7 +7,9 @@ import pytest
 from kernels.byte_source import BytesSource
 from kernels.sampler import SamplerSettings
 from py_core.chat.loaded_model import FileOrigin
+from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.model_session import ModelSession
+from py_core.chat.op_sets import EngineWish
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.transcript import Transcript
@@ -47,8 +49,8 @@ class Bench:
     """A loaded model with transcript, listener, clock and stop signal."""
 
     def __init__(self, *, tick_ms=1.0, **model):
-        content, session = make_model(**model), ModelSession()
-        for _ in session.load_steps(BytesSource(content), FileOrigin("m", 1, "0"), "auto"):
+        content, session = make_model(**model), ModelSession(MemoryRoom(FakeHost()))
+        for _ in session.load_steps(BytesSource(content), FileOrigin("m", 1, "0"), EngineWish()):
             pass
         self.model = session.require_model()
         self.transcript, self.listener, self.stop = Transcript(), Listener(), StopSignal()

@@ -29,6 +29,9 @@ export function factsView(root, store) {
     part(root, 'facts', HTMLElement).hidden = facts === null;
     if (facts) showFacts(part(root, 'list', HTMLElement), rowsOf(facts));
   });
+  store.watch(['freed'], ({ freed }) => {
+    showFacts(part(root, 'freed', HTMLElement), freed ? freedRows(freed) : []);
+  });
   store.watch(['kv'], ({ kv }) => {
     if (kv) drawBudget(root, kv);
   });
@@ -73,10 +76,25 @@ function rowsOf(facts) {
     ['Chat template', facts.chat_template],
     ['sha256', facts.sha256.slice(0, SHORT_HASH_CHARS), facts.sha256],
     ['Checksum', facts.checksum],
-    ['Op set', facts.threads > 1 ? `${facts.op_set}, ${facts.threads} threads` : facts.op_set],
+    ['Op set', facts.op_set],
+    ['KV cache', facts.kv_cache],
+    ['Threads', show(facts.threads, 'count')],
     ['Heap', show(facts.heap_bytes, 'bytes'), `${show(facts.heap_bytes, 'count')} bytes`],
     ['Licence', facts.licence || 'not stated'],
     ['Origin', facts.origin || 'not stated'],
+  ];
+}
+
+/**
+ * @param {import('../store.js').FreedState} freed
+ * @returns {[string, string, string?][]}
+ */
+function freedRows({ before, after }) {
+  const title = (/** @type {number} */ bytes) => `${show(bytes, 'count')} bytes`;
+  const now = after === null ? 'starting' : show(after, 'bytes');
+  return [
+    ['Heap before', show(before, 'bytes'), title(before)],
+    ['Heap after', now, after === null ? '' : title(after)],
   ];
 }
 

@@ -1,4 +1,4 @@
-/** The model bar: choose, load, open a file, cancel, remove. */
+/** The model bar: choose, load, open a file, cancel, free, remove. */
 
 import { part, show } from '../dom.js';
 
@@ -11,6 +11,7 @@ import { part, show } from '../dom.js';
  * @property {(entry: ShelfEntry) => Promise<void>} loadModel
  * @property {(file: File) => Promise<void>} openFile
  * @property {() => Promise<void>} cancelLoading
+ * @property {() => Promise<void>} freeModel
  * @property {(entry: ShelfEntry) => Promise<void>} removeModel
  */
 
@@ -44,6 +45,8 @@ export function modelsView(root, store, client) {
     const entry = chosen();
     if (entry) client.removeModel(entry);
   });
+  const free = part(root, 'free', HTMLButtonElement);
+  free.addEventListener('click', () => client.freeModel());
   part(root, 'cancel', HTMLButtonElement).addEventListener('click', () => client.cancelLoading());
   file.addEventListener('change', () => {
     const picked = file.files?.[0];
@@ -56,7 +59,10 @@ export function modelsView(root, store, client) {
     drawChoice(choice, state);
     showRemove();
   });
-  store.watch(['model'], ({ model }) => drawLoading(root, model));
+  store.watch(['model'], ({ model }) => {
+    free.hidden = model.facts === null || model.loading !== null;
+    drawLoading(root, model);
+  });
 }
 
 /**

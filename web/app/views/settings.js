@@ -1,4 +1,7 @@
-/** How the next answer is drawn; a value out of range is said and not used. */
+/**
+ * How the next answer is drawn, and the engine of the next load. A value out of range is said and
+ * not used.
+ */
 
 import { part } from '../dom.js';
 
@@ -19,6 +22,9 @@ export function settingsView(root, store) {
     const { draft } = store.state;
     if (target instanceof HTMLTextAreaElement) {
       store.update({ draft: { ...draft, system: target.value } });
+    } else if (target instanceof HTMLSelectElement) {
+      store.update({ engineWish: { ...store.state.engineWish, [target.name]: target.value } });
+      hint.textContent = store.state.model.facts ? 'Load model again to switch the engine.' : '';
     } else if (target instanceof HTMLInputElement) {
       hint.textContent = explain(target);
       if (!target.checkValidity()) return;
