@@ -1,11 +1,13 @@
 /**
  * Loads one served model in a worker of its own and sends it messages, without the page's views.
- * Takes {label, turns: [{text, settings}], op_set?}; gives the value of each chat.send, or throws the first
- * error reply. One function expression, so that any driver can hand it to its browser.
+ * Takes {label, turns: [{text, settings}], op_set?}; gives the value of each chat.send and the
+ * plan hashes, or throws the first error reply. One function expression, so that any driver can
+ * hand it to its browser.
  */
 async (order) => {
   const worker = new Worker('/worker/worker.js', { type: 'module' });
   const pending = new Map();
+  const planHashes = [];
   let lastId = 0;
   let refuseAll;
   const lost = new Promise((_, reject) => {
@@ -15,6 +17,7 @@ async (order) => {
   worker.onmessage = ({ data }) => {
     const message = JSON.parse(data);
     if (message.event === 'failed') refuseAll(new Error(JSON.stringify(message.data)));
+    if (message.event === 'plan') planHashes.push(message.data.plan.plan_hash);
     if (message.event === undefined) pending.get(message.id)(message);
   };
   const ask = async (kind, payload) => {
@@ -36,7 +39,7 @@ async (order) => {
     for (const { text, settings } of order.turns) {
       turns.push(await ask('chat.send', { text, system: '', settings }));
     }
-    return { facts, turns };
+    return { facts, turns, plan_hashes: planHashes };
   } finally {
     worker.terminate();
   }
