@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Coroutine
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,8 +16,8 @@ from py_core.store.ports import Area, Committed, Database, Erase, Put
 
 Result = TypeVar("Result")
 
-# The browser's Python comes without SQLite.
-HAS_SQLITE = find_spec("sqlite3") is not None
+# The command line keeps its ledger in SQLite; the browser has IndexedDB for that.
+HAS_SQLITE = sys.platform != "emscripten" and find_spec("sqlite3") is not None
 KINDS = ("memory", "sqlite", "host") if HAS_SQLITE else ("memory", "host")
 
 

@@ -18,7 +18,9 @@ from tests.py_core.store.databases import (
 )
 from tests.source_tree import ROOT
 
-needs_sqlite = pytest.mark.skipif(not HAS_SQLITE, reason="the browser's Python has no SQLite")
+needs_sqlite = pytest.mark.skipif(
+    not HAS_SQLITE, reason="the ledger of the browser is not in SQLite"
+)
 OPERATIONS = json.loads((ROOT / "fixtures/memory/store_operations.json").read_text("utf-8"))
 
 
