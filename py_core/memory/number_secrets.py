@@ -8,16 +8,22 @@ secrets: they are what receipts, commits and checksums are made of. Does not kno
 import re
 from collections import Counter
 from collections.abc import Iterator
-from math import log2
+from math import sqrt
 
 _CARD = re.compile(r"(?<![\d.-])(?:\d[ -]?){12,18}\d(?![\d-])")
 _CARD_PREFIX = re.compile(r"^(?:4|5[1-5]|2[2-7]|3[47]|3[0689]|6)")
 _RUN = re.compile(r"[A-Za-z0-9+/=_-]{20,}")
 _HEX = re.compile(r"^[0-9a-fA-F-]+$")
-_WORD_RUN = re.compile(r"[a-z]{6,}|[A-Z]{6,}")
+_LETTER_RUN = re.compile(r"[a-z]{6,}|[A-Z]{6,}")
+_VOWEL = re.compile(r"[aeiouyAEIOUY]")
+_MUTE_RUN = re.compile(r"[^aeiouyAEIOUY]{5}")
 _NAME_PARTS = re.compile(r"[A-Z]?[a-z]{3,}")
 
-LEAST_EVENNESS_PPM = 880_000
+SYMBOLS = 62
+"""Letters of both cases and digits: what keys are drawn from, give or take two signs."""
+
+MOST_DEVIATIONS = 3
+LEAST_VOWELS_OF_WORD = 2
 LEAST_OF_EACH_SORT = 2
 LARGEST_WORD_SHARE_PPM = 450_000
 PPM = 1_000_000
@@ -59,15 +65,25 @@ def _looks_random(run: str) -> bool:
         return False
     word_chars = sum(len(part) for part in _NAME_PARTS.findall(run))
     is_wordy = word_chars * PPM > LARGEST_WORD_SHARE_PPM * len(run)
-    return not (is_wordy or _WORD_RUN.search(run)) and measure_evenness(run) >= LEAST_EVENNESS_PPM
+    return not (is_wordy or _holds_word(run)) and is_even(run)
 
 
-def measure_evenness(run: str) -> int:
-    """Give the entropy of the characters as a share of the most that this length can have.
+def _holds_word(run: str) -> bool:
+    """Tell whether six letters of one case in a row could be spoken; chance draws such rows too."""
+    return any(
+        len(_VOWEL.findall(letters)) >= LEAST_VOWELS_OF_WORD and not _MUTE_RUN.search(letters)
+        for letters in _LETTER_RUN.findall(run)
+    )
+
+
+def is_even(run: str) -> bool:
+    """Tell whether no more characters repeat than chance would let, three deviations allowed.
+
+    Of n characters drawn from 62, n(n-1)/124 pairs are equal on average, at any length.
 
     Example:
-        "abcd" has 1,000,000, "aaaa" has 0.
+        40 characters have 12.6 equal pairs on average; up to 23 pass, English prose has 50.
     """
-    length = len(run)
-    entropy = -sum(count / length * log2(count / length) for count in Counter(run).values())
-    return round(entropy / log2(min(length, 64)) * PPM)
+    equal_pairs = sum(count * (count - 1) // 2 for count in Counter(run).values())
+    expected = len(run) * (len(run) - 1) / (2 * SYMBOLS)
+    return equal_pairs <= expected + MOST_DEVIATIONS * sqrt(expected)

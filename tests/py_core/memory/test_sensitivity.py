@@ -1,13 +1,15 @@
 """Secrets are found and named, ordinary lines pass, and no error repeats a secret."""
 
+import string
 import traceback
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py_core.memory.number_secrets import has_luhn_check, measure_evenness
+from py_core.memory.number_secrets import has_luhn_check, is_even
 from py_core.memory.seed_words import SEED_WORDS
 from py_core.memory.sensitivity import redact, require_clean, scan
 from py_core.memory_errors import SensitiveTextError
@@ -112,7 +114,13 @@ def test_card_numbers_follow_their_check_digit():
     assert not scan("4111 1111 1111 1112")
 
 
-def test_evenness_is_a_share_of_the_most():
-    """The worked example of the docstring."""
-    assert measure_evenness("abcd") == 1_000_000
-    assert measure_evenness("aaaa") == 0
+def test_random_keys_of_any_length_are_found_and_names_are_not():
+    """Chance draws equal characters and rows of letters too; the limits follow the length."""
+    rng = np.random.default_rng(11)
+    alphabet = list(string.ascii_letters + string.digits)
+    keys = ["".join(rng.choice(alphabet, length)) for length in (32, 40, 64, 96) * 50]
+    found = [is_even(key) for key in keys]
+    assert sum(found) > 0.97 * len(keys)
+    assert scan("Remember that HfsfbfroPzG+pOpmTCM9jCkZHj2rKBWdn98nZUF4rKL=")
+    assert not is_even("the" * 20)
+    assert not scan("see getUserProfileById2AndRefreshTheCacheOfSession9")
