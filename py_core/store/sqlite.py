@@ -52,10 +52,14 @@ class SqliteDatabase:
         """
         with _translated():
             self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-            # With a rollback journal and this setting no page of an erased text stays behind.
-            self._connection.execute("PRAGMA secure_delete = ON")
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._migrate()
+            try:
+                # With a rollback journal and this setting no page of an erased text stays behind.
+                self._connection.execute("PRAGMA secure_delete = ON")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._migrate()
+            except BaseException:
+                self._connection.close()
+                raise
 
     def close(self) -> None:
         """Let go of the file."""

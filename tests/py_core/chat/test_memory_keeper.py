@@ -19,7 +19,7 @@ from py_core.memory_errors import ChangeRefusedError, SensitiveTextError, Storag
 from py_core.store.heads import Standing
 from py_core.store.ledger import Ledger
 from py_core.store.ports import Area
-from tests.py_core.store.databases import KINDS, FullDatabase, open_database, run
+from tests.py_core.store.databases import KINDS, FullDatabase, opened_database, run
 
 NOW = "2026-07-10T12:00:00+00:00"
 LATER = "2026-07-11T12:00:00+00:00"
@@ -29,7 +29,8 @@ TENANT = "ws-1"
 @pytest.fixture(params=KINDS)
 def database(request, tmp_path):
     """An empty store of each kind."""
-    return open_database(request.param, tmp_path)
+    with opened_database(request.param, tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -3,11 +3,12 @@
 import asyncio
 import json
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from py_core.memory_errors import StorageFullError
 from py_core.store.host_database import HostDatabase
@@ -36,6 +37,17 @@ def open_database(kind: str, folder: Path) -> Database:
             return database
         case _:
             return HostDatabase(FakeDatabaseHost())
+
+
+@contextmanager
+def opened_database(kind: str, folder: Path) -> Iterator[Database]:
+    """Open an empty store of a kind for a while."""
+    database = open_database(kind, folder)
+    try:
+        yield database
+    finally:
+        if kind == "sqlite":
+            cast(Any, database).close()
 
 
 def open_sqlite(path: Path) -> Any:

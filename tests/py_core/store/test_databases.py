@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import closing
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.py_core.store.databases import (
     HAS_SQLITE,
     KINDS,
     FakeDatabaseHost,
-    open_database,
+    opened_database,
     open_sqlite,
     run,
 )
@@ -27,7 +28,8 @@ OPERATIONS = json.loads((ROOT / "fixtures/memory/store_operations.json").read_te
 @pytest.fixture(params=KINDS)
 def database(request, tmp_path):
     """An empty store of each kind."""
-    return open_database(request.param, tmp_path)
+    with opened_database(request.param, tmp_path) as opened:
+        yield opened
 
 
 def test_a_commit_is_there_as_a_whole_with_the_next_revision(database):
@@ -142,34 +144,35 @@ def test_a_sqlite_file_keeps_commits_and_no_erased_text(tmp_path):
     assert b"quick brown" not in kept
     assert b"lazy dog" in kept
     first.close()
-    assert run(open_sqlite(path).changes_since(Area.RECORDS, 0)).revision == 2
+    with closing(open_sqlite(path)) as again:
+        assert run(again.changes_since(Area.RECORDS, 0)).revision == 2
 
 
 @needs_sqlite
 def test_two_connections_to_one_file_see_each_other(tmp_path):
     """Two processes on one file are like two tabs."""
     path = tmp_path / "ledger.sqlite"
-    first, second = open_sqlite(path), open_sqlite(path)
-    run(first.commit(0, [Put(Area.HEADS, "a", "1")]))
+    with closing(open_sqlite(path)) as first, closing(open_sqlite(path)) as second:
+        run(first.commit(0, [Put(Area.HEADS, "a", "1")]))
 
-    assert run(second.commit(0, [Put(Area.HEADS, "a", "2")])) == Stale(1)
-    assert run(second.commit(1, [Put(Area.HEADS, "a", "2")])) == Committed(2)
-    assert run(first.read(Area.HEADS, ["a"])) == {"a": "2"}
+        assert run(second.commit(0, [Put(Area.HEADS, "a", "2")])) == Stale(1)
+        assert run(second.commit(1, [Put(Area.HEADS, "a", "2")])) == Committed(2)
+        assert run(first.read(Area.HEADS, ["a"])) == {"a": "2"}
 
 
 @needs_sqlite
 def test_a_full_disk_writes_nothing(tmp_path):
     """Storage that fills up in the middle of a write leaves the state before it."""
-    database = open_sqlite(tmp_path / "ledger.sqlite")
-    run(database.commit(0, [Put(Area.RECORDS, "a", "small")]))
-    pages = database._connection.execute("PRAGMA page_count").fetchone()[0]
-    database._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    with closing(open_sqlite(tmp_path / "ledger.sqlite")) as database:
+        run(database.commit(0, [Put(Area.RECORDS, "a", "small")]))
+        pages = database._connection.execute("PRAGMA page_count").fetchone()[0]
+        database._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
 
-    puts = [Put(Area.RECORDS, "a", "changed"), Put(Area.RECORDS, "b", "x" * 100_000)]
-    with pytest.raises(StorageFullError):
-        run(database.commit(1, puts))
-    assert run(database.read(Area.RECORDS, ["a", "b"])) == {"a": "small"}
-    assert run(database.changes_since(Area.RECORDS, 0)).revision == 1
+        puts = [Put(Area.RECORDS, "a", "changed"), Put(Area.RECORDS, "b", "x" * 100_000)]
+        with pytest.raises(StorageFullError):
+            run(database.commit(1, puts))
+        assert run(database.read(Area.RECORDS, ["a", "b"])) == {"a": "small"}
+        assert run(database.changes_since(Area.RECORDS, 0)).revision == 1
 
 
 @needs_sqlite
