@@ -80,9 +80,13 @@ Decide = Callable[[Snapshot], Edit]
 Wanted = Callable[[Mapping[str, Head]], Collection[str]]
 
 
-def list_changes(edit: Edit, snapshot: Snapshot) -> list[Change]:
-    """Give the rows of an edit; an erased record loses its text and its head."""
-    heads = plan_heads(edit, snapshot)
+def list_changes(edit: Edit, heads: Mapping[str, Head]) -> list[Change]:
+    """Give the rows of an edit; an erased record loses its text and its head.
+
+    Args:
+        edit: what was decided.
+        heads: what `plan_heads` makes of it.
+    """
     changes: list[Change] = [
         Put(Area.RECORDS, entry.record.record_id, write_record(entry.record))
         for entry in edit.entries

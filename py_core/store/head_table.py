@@ -5,12 +5,16 @@ indexes are made when first asked for and kept from then on, so that a write cos
 memory of many records. Does not know what is looked for.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
-from py_core.store.heads import Head
+from py_core.store.heads import Head, HeadRow
 from py_core.unicode_text import fold_case
 
-_Index = dict[str, dict[str, None]]
+_Index = dict[str, str | dict[str, None]]
+"""Key to the one id that has it, or to several."""
+
+ROWS_PER_STEP = 4_000
 
 
 class HeadTable(dict[str, Head]):
@@ -19,36 +23,41 @@ class HeadTable(dict[str, Head]):
     def __init__(self, heads: Mapping[str, Head] | None = None) -> None:
         """Start with these heads."""
         super().__init__(heads or {})
-        self._index: dict[str, _Index] | None = None
+        self._indexes: dict[str, _Index] = {}
         self._folded: dict[str, str] = {}
 
     def put(self, head: Head) -> None:
         """Add or replace a head."""
         self.drop(head.record_id)
         self[head.record_id] = head
-        if self._index is not None:
-            _add(self._index, head)
+        for name, index in self._indexes.items():
+            _add_all(index, name, [head])
 
     def put_all(self, heads: Iterable[Head]) -> None:
-        """Add many heads; into an empty table without a look at each."""
-        if self or self._index is not None:
+        """Add many heads; without a look at each where nobody has looked for one yet."""
+        if self._indexes or self._folded:
             for head in heads:
                 self.put(head)
         else:
             self.update((head.record_id, head) for head in heads)
 
+    def put_rows(self, record_ids: Iterable[str], rows: Iterable[HeadRow]) -> None:
+        """Add many heads by their ids and rows, before anything was looked for."""
+        self.update(zip(record_ids, map(Head, rows), strict=True))
+
     def drop(self, record_id: str) -> None:
         """Remove a head, if it is there."""
         head = self.pop(record_id, None)
         self._folded.pop(record_id, None)
-        if head is not None and self._index is not None:
-            for name, key in _list_keys(head):
-                self._index[name].get(key, {}).pop(record_id, None)
+        if head is not None:
+            for name, index in self._indexes.items():
+                for key in _KEYS_OF[name](head):
+                    _take_out(index, key, record_id)
 
     def clear(self) -> None:
         """Remove all heads."""
         super().clear()
-        self._index = None
+        self._indexes.clear()
         self._folded.clear()
 
     def of_kind(self, kind: str) -> Iterator[Head]:
@@ -82,34 +91,52 @@ class HeadTable(dict[str, Head]):
             if not source.startswith(prefix):
                 yield from self._find("writer", source)
 
-    def warm(self) -> None:
-        """Make all indexes now, so that nobody waits for them later."""
-        self._read_index()
-        self.fold_texts()
+    def warm_steps(self) -> Iterator[None]:
+        """Make all indexes step by step, so that nobody waits for them, now or later."""
+        while len(self._folded) < len(self):
+            self._fold_some(ROWS_PER_STEP)
+            yield
+        for name in _KEYS_OF:
+            self._read_index(name)
+            yield
 
     def fold_texts(self) -> Mapping[str, str]:
         """Give the texts and subjects as they are searched."""
-        if len(self._folded) < len(self):
-            for key in self.keys() - self._folded.keys():
-                self._folded[key] = fold_case(f"{self[key].text}\n{self[key].subject}")
+        self._fold_some(len(self))
         return self._folded
 
+    def _fold_some(self, most: int) -> None:
+        if len(self._folded) < len(self):
+            waiting = (key for key in self if key not in self._folded)
+            for key in tuple(islice(waiting, most)):
+                self._folded[key] = fold_case(f"{self[key].text}\n{self[key].subject}")
+
     def _find(self, name: str, key: str) -> Iterator[Head]:
-        found = self._read_index()[name].get(key, ())
-        return (self[record_id] for record_id in tuple(found))
+        found = self._read_index(name).get(key, ())
+        ids = (found,) if isinstance(found, str) else tuple(found)
+        return (self[record_id] for record_id in ids)
 
     def _keys_of(self, name: str) -> list[str]:
-        return sorted(self._read_index()[name])
+        return sorted(self._read_index(name))
 
-    def _read_index(self) -> dict[str, _Index]:
-        if self._index is None:
-            self._index = {name: {} for name in _NAMES}
-            for head in self.values():
-                _add(self._index, head)
-        return self._index
+    def _read_index(self, name: str) -> _Index:
+        if name not in self._indexes:
+            index: _Index = {}
+            _add_all(index, name, self.values())
+            self._indexes[name] = index
+        return self._indexes[name]
 
 
-_NAMES = ("kind", "text", "slot", "source", "older", "retention", "writer")
+_KEYS_OF: Mapping[str, Callable[[Head], Iterable[str]]] = {
+    "kind": lambda head: (head.kind,),
+    "text": lambda head: (head.normalization_hash,),
+    "writer": lambda head: (head.source,),
+    "retention": lambda head: (head.retention_rule,),
+    "slot": lambda head: [slot for slot, _ in head.claims],
+    "source": lambda head: head.derived_from,
+    "older": lambda head: head.supersedes,
+}
+"""Under which keys each index names a head."""
 
 
 def as_table(heads: Mapping[str, Head]) -> HeadTable:
@@ -117,19 +144,20 @@ def as_table(heads: Mapping[str, Head]) -> HeadTable:
     return heads if isinstance(heads, HeadTable) else HeadTable(heads)
 
 
-def _add(index: dict[str, _Index], head: Head) -> None:
-    for name, key in _list_keys(head):
-        index[name].setdefault(key, {})[head.record_id] = None
+def _add_all(index: _Index, name: str, heads: Iterable[Head]) -> None:
+    keys_of = _KEYS_OF[name]
+    for head in heads:
+        for key in keys_of(head):
+            known = index.setdefault(key, head.record_id)
+            if isinstance(known, dict):
+                known[head.record_id] = None
+            elif known != head.record_id:
+                index[key] = {known: None, head.record_id: None}
 
 
-def _list_keys(head: Head) -> Iterator[tuple[str, str]]:
-    yield ("kind", head.kind)
-    yield ("text", head.normalization_hash)
-    yield ("writer", head.source)
-    yield ("retention", head.retention_rule)
-    for slot, _ in head.claims:
-        yield ("slot", slot)
-    for source in head.derived_from:
-        yield ("source", source)
-    for older in head.supersedes:
-        yield ("older", older)
+def _take_out(index: _Index, key: str, record_id: str) -> None:
+    known = index.get(key)
+    if isinstance(known, dict):
+        known.pop(record_id, None)
+    elif known == record_id:
+        del index[key]

@@ -1,8 +1,8 @@
 """What the ledger knows of a record without opening it: enough to list, search and repair.
 
-Takes a record, gives its head; a head is written as one short JSON list, so that fifty thousand of
-them are read in one go. The standing lives only here, the record itself is never rewritten.
-Does not know who may change what.
+Takes a record, gives its head; a head is written as one short JSON list, and many together in
+packs. The standing lives only here, the record itself is never rewritten. Does not know who may
+change what.
 """
 
 import json
@@ -54,8 +54,18 @@ class _Place(IntEnum):
     TEXT = 12
     LINKS = 13
     CLAIMS = 14
-    REST = 15
+    SCOPE_ID = 15
+    SENSITIVITY = 16
+    OBSERVED_AT = 17
+    CONFIDENCE = 18
+    RETENTION = 19
+    KEEP_UNTIL = 20
+    MADE_BY = 21
 
+
+ROW_LENGTH = len(_Place)
+NUMBER_PLACES = (int(_Place.SEQUENCE), int(_Place.TEXT_CHARS), int(_Place.CONFIDENCE))
+SEQUENCE_PLACE = int(_Place.SEQUENCE)
 
 FACETS = itemgetter(
     _Place.STANDING, _Place.KIND, _Place.SUBJECT, _Place.SCOPE, _Place.SOURCE, _Place.REVIEW_STATUS
@@ -63,27 +73,23 @@ FACETS = itemgetter(
 """Gives standing, kind, subject, scope, source and review status of a row."""
 
 _LINK_NAMES = ("derived_from", "supersedes", "targets", "withdrawn_by")
-_REST_NAMES = (
-    "scope_id", "sensitivity", "observed_at", "recorded_at", "confidence_ppm", "retention_rule",
-    "keep_until", "made_by",
-)  # fmt: skip
+# Before there were packs, the last places of a row were one JSON list of their own.
+_NESTED_LENGTH = 16
+_NESTED_PLACES = (0, 1, 2, 4, 5, 6, 7)
 
 TEXT_PLACE = int(_Place.TEXT)
 
-HeadRow = list[Any]
+HeadRow = tuple[Any, ...]
 
 
 class Head:
-    """One record in short; what is seldom looked at stays JSON until somebody does."""
+    """One record in short; links and claims stay JSON until somebody looks at them."""
 
-    __slots__ = ("_claims", "_links", "_rest", "row")
+    __slots__ = ("row",)
 
     def __init__(self, row: HeadRow) -> None:
-        """Stand on a row, which is never changed."""
+        """Stand on a row."""
         self.row = row
-        self._links: tuple[tuple[str, ...], ...] | None = None
-        self._claims: tuple[Claim, ...] | None = None
-        self._rest: list[Any] | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Head) and self.row == other.row
@@ -187,64 +193,55 @@ class Head:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Slots that can contradict each other; lists are left out."""
-        if self._claims is None:
-            text = self.row[_Place.CLAIMS]
-            self._claims = tuple((slot, value) for slot, value in json.loads(text or "[]"))
-        return self._claims
+        text = self.row[_Place.CLAIMS]
+        return tuple((slot, value) for slot, value in json.loads(text)) if text else ()
 
     @property
     def observed_at(self) -> str:
         """When it was observed, in ISO form and UTC."""
-        return str(self._read_rest("observed_at"))
+        return str(self.row[_Place.OBSERVED_AT])
 
     @property
     def scope_id(self) -> str:
         """Which project, goal or task the scope means."""
-        return str(self._read_rest("scope_id"))
+        return str(self.row[_Place.SCOPE_ID])
 
     @property
     def confidence_ppm(self) -> int:
         """How sure it is."""
-        return int(self._read_rest("confidence_ppm"))
+        return int(self.row[_Place.CONFIDENCE])
 
     @property
     def retention_rule(self) -> str:
         """How long it is kept."""
-        return str(self._read_rest("retention_rule"))
+        return str(self.row[_Place.RETENTION])
 
     @property
     def keep_until(self) -> str:
         """The end of its time in ISO form and UTC, or empty."""
-        return str(self._read_rest("keep_until"))
+        return str(self.row[_Place.KEEP_UNTIL])
 
     @property
     def made_by(self) -> str:
         """Who made it, for records that are made of others."""
-        return str(self._read_rest("made_by"))
+        return str(self.row[_Place.MADE_BY])
 
     def stand(self, standing: Standing, withdrawn_by: tuple[str, ...] = ()) -> "Head":
         """Give the head with another standing."""
         row = list(self.row)
         row[_STANDING] = standing.value
         row[_Place.LINKS] = _write_links((*self._read_links()[:3], withdrawn_by))
-        return Head(row)
+        return Head(tuple(row))
 
     def _read_links(self) -> tuple[tuple[str, ...], ...]:
-        if self._links is None:
-            text = self.row[_Place.LINKS]
-            self._links = tuple(map(tuple, json.loads(text))) if text else _NO_LINKS
-        return self._links
-
-    def _read_rest(self, name: str) -> str | int:
-        if self._rest is None:
-            self._rest = json.loads(self.row[_Place.REST])
-        value: str | int = self._rest[_REST_NAMES.index(name)]
-        return value
+        text = self.row[_LINKS]
+        return tuple(map(tuple, json.loads(text))) if text else _NO_LINKS
 
 
 # Looked up once: an attribute of an enum costs more than all the rest of a property.
 _ID, _KIND = int(_Place.RECORD_ID), int(_Place.KIND)
 _STANDING, _SEQUENCE = int(_Place.STANDING), int(_Place.SEQUENCE)
+_LINKS = int(_Place.LINKS)
 _ACTIVE = Standing.ACTIVE.value
 _NO_LINKS: tuple[tuple[str, ...], ...] = ((),) * len(_LINK_NAMES)
 
@@ -254,18 +251,8 @@ def make_head(record: Record, standing: Standing, sequence: int) -> Head:
     text, keep_until = record.plain_text, record.retention.keep_until
     claims = [(fact.slot, fact.value) for fact in record.facts if not fact.is_list]
     links = (record.derived_from, record.supersedes, _find_targets(record), ())
-    rest = [
-        record.scope_id,
-        record.sensitivity.value,
-        record.observation_time.isoformat(),
-        record.written_at.isoformat(),
-        record.confidence_ppm,
-        record.retention.rule,
-        keep_until.isoformat() if keep_until else "",
-        record.payload.summariser if isinstance(record, ShortTermSummary) else "",
-    ]
     return Head(
-        [
+        (
             record.record_id,
             record.kind,
             standing.value,
@@ -281,8 +268,14 @@ def make_head(record: Record, standing: Standing, sequence: int) -> Head:
             text[:LONGEST_HEAD_TEXT_CHARS],
             _write_links(links),
             _dump(claims) if claims else "",
-            _dump(rest),
-        ]
+            record.scope_id,
+            record.sensitivity.value,
+            record.observation_time.isoformat(),
+            record.confidence_ppm,
+            record.retention.rule,
+            keep_until.isoformat() if keep_until else "",
+            record.payload.summariser if isinstance(record, ShortTermSummary) else "",
+        )
     )
 
 
@@ -293,7 +286,14 @@ def write_head(head: Head) -> str:
 
 def read_heads(texts: list[str]) -> list[Head]:
     """Read many heads with one call of the parser, which is what makes it fast."""
-    return [Head(row) for row in json.loads(f"[{','.join(texts)}]")]
+    return [Head(_unfold(row)) for row in json.loads(f"[{','.join(texts)}]")]
+
+
+def _unfold(row: list[Any]) -> HeadRow:
+    if len(row) != _NESTED_LENGTH:
+        return tuple(row)
+    nested = json.loads(row[-1])
+    return (*row[:-1], *(nested[place] for place in _NESTED_PLACES))
 
 
 def _write_links(links: tuple[tuple[str, ...], ...]) -> str:

@@ -13,9 +13,11 @@ from typing import Any
 from py_core.memory_errors import StorageLostError
 from py_core.records.kinds import Record
 from py_core.records.record_text import read_record
-from py_core.store.edits import Decide, Edit, Snapshot, Wanted, list_changes
+from py_core.store.edits import Decide, Edit, Snapshot, Wanted, list_changes, plan_heads
 from py_core.store.head_table import HeadTable
 from py_core.store.heads import Head, read_heads
+from py_core.store.pack_shelf import PackShelf
+from py_core.store.packs import PACK_ROWS
 from py_core.store.ports import Area, Database, Put, Row, Stale, StorageUse
 
 MOST_ATTEMPTS = 50
@@ -31,10 +33,11 @@ def want_nothing(heads: Mapping[str, Head]) -> Collection[str]:
 class Ledger:
     """The memory of one workspace."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, pack_rows: int = PACK_ROWS) -> None:
         """Start unread; the first call reads."""
         self._database = database
         self._heads = HeadTable()
+        self._packs = PackShelf(database, pack_rows)
         self._choices: dict[str, str] = {}
         self._revisions: dict[Area, int] = {Area.HEADS: 0, Area.CHOICES: 0}
         # Of two refreshes at once the slower one would bring older rows last.
@@ -56,11 +59,17 @@ class Ledger:
             await self._take_over_changes()
 
     async def _take_over_changes(self) -> None:
+        if self.revision == 0:
+            self._revisions[Area.HEADS] = await self._packs.open(self._heads)
+        before = self.revision
         rows = await self._read_changes(Area.HEADS, self._heads)
+        self._packs.note_heads(rows)
         for row in rows:
             if row.text is None:
                 self._heads.drop(row.key)
         self._heads.put_all(read_heads([row.text for row in rows if row.text is not None]))
+        if self.revision == before == self._revisions[Area.CHOICES]:
+            return
         for row in await self._read_changes(Area.CHOICES, self._choices):
             self._choices[row.key] = row.text or ""
 
@@ -89,15 +98,51 @@ class Ledger:
         """
         for _ in range(MOST_ATTEMPTS):
             snapshot = await self.look(want)
-            edit = decide(snapshot)
+            base, edit = snapshot.revision, decide(snapshot)
             if edit.is_empty:
                 return edit, snapshot
-            changes = list_changes(edit, snapshot)
-            outcome = await self._database.commit(snapshot.revision, changes)
+            heads = plan_heads(edit, snapshot)
+            changes = list_changes(edit, heads)
+            if edit.erased:
+                changes += await self._packs.erase(edit.erased)
+            outcome = await self._database.commit(base, changes)
             if not isinstance(outcome, Stale):
-                await self.refresh()
+                await self._take_over_own(edit, heads, base)
                 return edit, snapshot
         raise StorageLostError(reason="other tabs never stop writing")
+
+    async def _take_over_own(self, edit: Edit, heads: Mapping[str, Head], base: int) -> None:
+        """Take over what this ledger has just written: nobody else can have come between."""
+        async with self._refreshing:
+            if self.revision == self._revisions[Area.CHOICES] == base:
+                for record_id in edit.erased:
+                    self._heads.drop(record_id)
+                self._heads.put_all(heads.values())
+                self._choices.update(edit.choices)
+                self._revisions = dict.fromkeys(self._revisions, base + 1)
+                self._packs.note_heads(
+                    [Row(record_id, base + 1, "") for record_id in heads]
+                    + [Row(record_id, base + 1, None) for record_id in edit.erased]
+                )
+            else:
+                await self._take_over_changes()
+
+    async def pack(self) -> int:
+        """Write packs as long as enough heads wait for one; give how many were written.
+
+        Each pack is a commit of its own. When another tab writes meanwhile, the rest waits.
+        """
+        written = 0
+        while True:
+            await self.refresh()
+            base = self.revision
+            order = await self._packs.order(self._heads)
+            if order is None:
+                return written
+            if isinstance(await self._database.commit(base, order.changes), Stale):
+                return written
+            self._packs.keep(order)
+            written += bool(order.key)
 
     async def wipe(self) -> None:
         """Remove everything; another tab sees it at its next refresh."""
@@ -146,6 +191,8 @@ class Ledger:
             raise StorageLostError(reason="it was emptied from outside this page")
         if delta.wiped_at > since:
             known.clear()
+            if area is Area.HEADS:
+                self._packs.clear()
             delta = await self._database.changes_since(area, 0)
         self._revisions[area] = delta.revision
         return delta.rows

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-SCHEMA_VERSION = 2
-"""Version 1 had settings only."""
+SCHEMA_VERSION = 3
+"""Version 1 had settings only, version 2 no packs."""
 
 
 class Area(StrEnum):
@@ -25,6 +25,7 @@ class Area(StrEnum):
 
     RECORDS = "records"
     HEADS = "heads"
+    PACKS = "packs"
     PLANS = "plans"
     CHOICES = "choices"
     STARTUP = "startup"

@@ -8,16 +8,10 @@ import { CodedError } from '../app/coded_error.js';
 
 const DATABASE_NAME = 'tinyloom';
 
+const FIRST_AREAS = ['records', 'heads', 'plans', 'choices', 'startup', 'outbox', 'cursor'];
+
 /** The areas of the ledger; the names are those of Python's storage port. */
-export const LEDGER_AREAS = Object.freeze([
-  'records',
-  'heads',
-  'plans',
-  'choices',
-  'startup',
-  'outbox',
-  'cursor',
-]);
+export const LEDGER_AREAS = Object.freeze([...FIRST_AREAS, 'packs']);
 export const LEDGER_STATE = 'ledger_state';
 export const BY_REVISION = 'by_revision';
 
@@ -30,13 +24,20 @@ const MIGRATIONS = Object.freeze([
     database.createObjectStore('settings');
   },
   (database) => {
-    for (const area of LEDGER_AREAS) {
-      const store = database.createObjectStore(area, { keyPath: 'key' });
-      store.createIndex(BY_REVISION, 'revision');
-    }
+    for (const area of FIRST_AREAS) createArea(database, area);
     database.createObjectStore(LEDGER_STATE);
   },
+  (database) => createArea(database, 'packs'),
 ]);
+
+/**
+ * @param {IDBDatabase} database
+ * @param {string} area
+ */
+function createArea(database, area) {
+  const store = database.createObjectStore(area, { keyPath: 'key' });
+  store.createIndex(BY_REVISION, 'revision');
+}
 
 /** @type {Promise<IDBDatabase> | null} */
 let opening = null;

@@ -13,8 +13,8 @@ from tests.py_core.store.databases import (
     HAS_SQLITE,
     KINDS,
     FakeDatabaseHost,
-    opened_database,
     open_sqlite,
+    opened_database,
     run,
 )
 from tests.source_tree import ROOT
