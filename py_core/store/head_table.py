@@ -21,11 +21,14 @@ class HeadTable(dict[str, Head]):
         super().__init__(heads or {})
         self._index: dict[str, _Index] | None = None
         self._folded: dict[str, str] = {}
+        self.version = 0
+        """Grows with every change, so that who derives something from the table knows when."""
 
     def put(self, head: Head) -> None:
         """Add or replace a head."""
         self.drop(head.record_id)
         self[head.record_id] = head
+        self.version += 1
         if self._index is not None:
             _add(self._index, head)
 
@@ -36,10 +39,12 @@ class HeadTable(dict[str, Head]):
                 self.put(head)
         else:
             self.update((head.record_id, head) for head in heads)
+            self.version += 1
 
     def drop(self, record_id: str) -> None:
         """Remove a head, if it is there."""
         head = self.pop(record_id, None)
+        self.version += 1
         self._folded.pop(record_id, None)
         if head is not None and self._index is not None:
             for name, key in _list_keys(head):
@@ -48,6 +53,7 @@ class HeadTable(dict[str, Head]):
     def clear(self) -> None:
         """Remove all heads."""
         super().clear()
+        self.version += 1
         self._index = None
         self._folded.clear()
 

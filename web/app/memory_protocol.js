@@ -115,10 +115,12 @@
 /**
  * What a message means for the memory, told before its answer.
  * @typedef {object} MemoryHint
- * @property {'none' | 'remember' | 'forget_last' | 'forget_about' | 'unavailable'} command
+ * @property {'none' | 'remember' | 'forget_last' | 'forget_about' | 'correct' | 'unavailable'
+ *   } command
  * @property {string} text
  * @property {string} message_id
  * @property {readonly string[]} pending
+ * @property {string} record_id the memory that the message overrides; for `correct` only
  */
 
 /** @typedef {Record<string, never>} Nothing */
