@@ -11,3 +11,4 @@ from numpy.typing import NDArray
 F32: TypeAlias = NDArray[np.float32]
 F64: TypeAlias = NDArray[np.float64]
 I32: TypeAlias = NDArray[np.int32]
+Mask: TypeAlias = NDArray[np.bool_]

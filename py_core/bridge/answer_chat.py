@@ -4,21 +4,34 @@ Takes the payload and a way to emit, gives the result of the turn. Does not know
 """
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
-from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.chat_messages import ChatSendPayload, IntentPreviewPayload
 from py_core.bridge.host import Host
+from py_core.bridge.memory_hints import list_offers
 from py_core.bridge.messages import (
     EventData,
+    NoticeData,
     PlanData,
     ProgressData,
     TokenData,
     TurnResult,
 )
+from py_core.bridge.retrieval_messages import (
+    IntentShown,
+    read_correction,
+    show_account,
+    show_intent,
+)
+from py_core.chat.find_memory import NoticeCode, Question, TurnMemory, understand
 from py_core.chat.loaded_model import LoadedModel
+from py_core.chat.prompter import make_turn
+from py_core.chat.retrieval_account import RetrievalAccount
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnAsk, TurnOutcome, TurnPorts, make_sampling, run_turn
-from py_core.chat.turn_records import Attachment
+from py_core.chat.turn_records import Attachment, Conversation
 from py_core.compiler.plan import Plan
+from py_core.retrieval.controls import strip_controls
 
 Emit = Callable[[EventData], None]
 
@@ -28,13 +41,20 @@ MS_PER_SECOND = 1000.0
 class TurnEvents:
     """Turns what a turn says into event data."""
 
-    def __init__(self, emit: Emit) -> None:
-        """Speak through `emit`."""
-        self._emit = emit
+    def __init__(self, emit: Emit, message: str) -> None:
+        """Speak through `emit` of a turn about this message."""
+        self._emit, self._message = emit, strip_controls(message)
 
-    def on_plan(self, plan: Plan) -> None:
-        """Send the plan; it comes before the first token."""
-        self._emit(PlanData(plan=plan))
+    def on_plan(self, plan: Plan, account: RetrievalAccount | None) -> None:
+        """Send the plan; it comes before the first token, and an offer to update memory after."""
+        shown = None if account is None else show_account(account)
+        self._emit(PlanData(plan=plan, retrieval=shown))
+        for offer in list_offers(plan, self._message):
+            self._emit(offer)
+
+    def on_notice(self, code: NoticeCode, text: str) -> None:
+        """Send what went wrong without ending the turn."""
+        self._emit(NoticeData(code=code, text=text))
 
     def on_prefill(self, done: int, total: int) -> None:
         """Send how much of the prompt is read."""
@@ -63,6 +83,7 @@ async def answer_chat_send(
         ),
         max_tokens=settings.max_tokens,
         attachments=tuple(Attachment(item.name, item.text) for item in payload.attachments),
+        correction=read_correction(payload.intent),
     )
     outcome = await run_turn(model, transcript, ask, ports)
     return _describe(outcome, model, int(host.heap_bytes()))
@@ -96,3 +117,20 @@ def _rate(tokens: int, elapsed_ms: float) -> float:
     if tokens <= 0 or elapsed_ms <= 0:
         return 0.0
     return tokens * MS_PER_SECOND / elapsed_ms
+
+
+def preview_intent(
+    payload: IntentPreviewPayload, transcript: Transcript, memory: TurnMemory, now: datetime
+) -> IntentShown:
+    """Tell what a message would look for; nothing is asked or kept."""
+    conversation = Conversation(
+        system_text=payload.system,
+        earlier=transcript.exchanges,
+        message=payload.text,
+        number=transcript.next_number,
+        session_key=transcript.session_key,
+        now=transcript.settle_time(now),
+        raw_message=payload.text,
+    )
+    question = Question(make_turn(conversation, memory), read_correction(payload.intent))
+    return show_intent(understand(question))

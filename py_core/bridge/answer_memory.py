@@ -229,7 +229,7 @@ def _read_change(data: ChangeData) -> MemoryChange:
         case KeepAction():
             change = KeepFor(data.record_id, _read_keep(data.keep))
         case SweepAction():
-            change = Sweep(is_new_session=data.is_new_session)
+            change = Sweep()
         case _:
             assert_never(data)
     return change

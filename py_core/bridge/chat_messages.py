@@ -3,9 +3,12 @@
 Takes JSON values, gives typed payloads. Does not know how a turn runs.
 """
 
+from typing import Annotated
+
 from pydantic import Field
 
 from py_core.bridge.message_shape import LARGEST_PAGE_INTEGER, Message
+from py_core.bridge.retrieval_messages import IntentCorrection
 from py_core.records.fields import LARGEST_TEXT_CHARS
 
 LARGEST_TOP_K = 1024
@@ -37,3 +40,13 @@ class ChatSendPayload(Message):
     system: str = ""
     attachments: tuple[AttachedText, ...] = Field(default=(), max_length=MOST_ATTACHMENTS)
     settings: GenerationSettings = GenerationSettings()
+    intent: IntentCorrection | None = None
+    """What the user changed in what this message looks for."""
+
+
+class IntentPreviewPayload(Message):
+    """A message that is not sent yet."""
+
+    text: Annotated[str, Field(max_length=LARGEST_TEXT_CHARS)]
+    system: str = ""
+    intent: IntentCorrection | None = None

@@ -15,11 +15,11 @@ from typing import Literal
 
 from py_core.bridge.answer_chat import TurnEvents, answer_chat_send
 from py_core.bridge.answer_load import answer_model_load, answer_model_plan, describe_model
-from py_core.bridge.answer_memory import answer_memory
 from py_core.bridge.answer_plan import export_document, show_record
 from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.host import Host
-from py_core.bridge.memory_hints import find_hint
+from py_core.bridge.host_clock import read_utc
+from py_core.bridge.memory_desk import MemoryDesk
 from py_core.bridge.memory_requests import MemoryRequest
 from py_core.bridge.messages import (
     PROTOCOL_VERSION,
@@ -29,6 +29,7 @@ from py_core.bridge.messages import (
     ChatSend,
     ContextReset,
     EventData,
+    IntentPreview,
     NoticeData,
     PageRequest,
     ReplyValue,
@@ -45,9 +46,7 @@ from py_core.bridge.model_messages import (
     ModelPlanAsked,
 )
 from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
-from py_core.chat.memory_keeper import MemoryKeeper
 from py_core.chat.memory_room import MemoryRoom
-from py_core.chat.message_ids import name_message
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import list_op_sets
 from py_core.chat.pacing import Pacer, StopSignal
@@ -55,10 +54,7 @@ from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.simd_engine import report_lost_thread
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnPorts
-from py_core.chat.turn_records import TENANT
 from py_core.errors import BusyError, ModelNotLoadedError
-from py_core.store.host_database import HostDatabase
-from py_core.store.ledger import Ledger
 
 Emit = Callable[[EventData], None]
 
@@ -81,12 +77,12 @@ class Dispatcher:
         self._session = ModelSession(MemoryRoom(host), list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._shelf = PlanShelf()
-        self._keeper = MemoryKeeper(Ledger(HostDatabase(host)), TENANT)
+        self._memory_desk = MemoryDesk(host, self._transcript)
         self._holder: _Holder | None = None
 
     async def warm(self) -> None:
         """Do what would make the first requests wait."""
-        await self._keeper.warm()
+        await self._memory_desk.warm()
 
     async def answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
         """Do what a request asks and give the value of its reply.
@@ -117,6 +113,7 @@ class Dispatcher:
     async def _look(
         self,
         request: ModelPlanAsked
+        | IntentPreview
         | PlanRecordAsked
         | ReceiptExportAsked
         | Cancel
@@ -137,7 +134,7 @@ class Dispatcher:
                 return self._describe_runtime()
             case _:
                 # The memory never waits for the model.
-                return await answer_memory(request, self._keeper, self._host.now_utc())
+                return await self._memory_desk.answer(request)
 
     async def _load(self, payload: ModelLoadPayload, emit: Emit, stop: StopSignal) -> ModelFacts:
         pacer = Pacer(self._host)
@@ -147,19 +144,19 @@ class Dispatcher:
 
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
         model = self._session.require_model()
-        await self._hint_at_memory(payload.text, emit)
-        ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf)
+        await self._memory_desk.hint(payload.text, emit)
+        ports = TurnPorts(
+            Pacer(self._host),
+            TurnEvents(emit, payload.text),
+            stop,
+            self._shelf,
+            now=read_utc(self._host),
+            memory=self._memory_desk.memory,
+        )
         result = await answer_chat_send(payload, model, self._transcript, ports, host=self._host)
         if text := report_lost_thread(model.ops):
             emit(NoticeData(code="thread_lost", text=text))
         return result
-
-    async def _hint_at_memory(self, text: str, emit: Emit) -> None:
-        transcript = self._transcript
-        message_id = name_message(transcript.session_key, transcript.next_number, "user")
-        hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())
-        if hint is not None:
-            emit(hint)
 
     def _free(self) -> ModelFreed:
         was_loaded = self._session.free()
@@ -167,6 +164,7 @@ class Dispatcher:
 
     def _reset(self) -> ContextReset:
         model = self._session.model
+        self._memory_desk.memory.forget_conversation()
         return ContextReset(
             turns_dropped=self._transcript.clear(),
             cached_tokens_dropped=model.forget_context() if model else 0,

@@ -5,10 +5,13 @@ Nothing is kept by this but pending inferences; a memory that cannot be reached 
 turn goes on. Does not know the model.
 """
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from py_core.bridge.messages import MemoryHintData
 from py_core.chat.memory_keeper import MemoryKeeper
+from py_core.chat.traits import find_statement
+from py_core.compiler.plan import Plan
 from py_core.memory.commands import (
     ForgetAboutCommand,
     ForgetLastCommand,
@@ -33,6 +36,19 @@ async def find_hint(
     if not pending:
         return None
     return MemoryHintData(command="none", text="", message_id=message_id, pending=pending)
+
+
+def list_offers(plan: Plan, message: str) -> Iterator[MemoryHintData]:
+    """Offer to correct each memory that the message overrides; the override is for this turn."""
+    for conflict in plan.conflicts:
+        if conflict.updates_ledger:
+            for record_id in conflict.loser_ids:
+                yield MemoryHintData(
+                    command="correct",
+                    text=find_statement(message, conflict.slot),
+                    message_id=conflict.winner_id,
+                    record_id=record_id,
+                )
 
 
 def _describe(command: MemoryCommand, message_id: str) -> MemoryHintData:

@@ -79,10 +79,9 @@ class KeepAction(Message):
 
 
 class SweepAction(Message):
-    """Delete what is past its time."""
+    """Delete what is past its time; what was kept for a visit goes when the next one begins."""
 
     action: Literal["sweep"]
-    is_new_session: bool = False
 
 
 ChangeData = Annotated[

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.chat_messages import ChatSendPayload, IntentPreviewPayload
 from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest
 from py_core.bridge.memory_values import MemoryValue
 from py_core.bridge.message_shape import AnswerEnvelope, Message, Nothing, RequestEnvelope
@@ -33,6 +33,7 @@ from py_core.bridge.plan_messages import (
     ReceiptExportAsked,
     RecordShown,
 )
+from py_core.bridge.retrieval_messages import IntentShown, RetrievalShown
 from py_core.compiler.plan import Plan
 
 PROTOCOL_VERSION = 1
@@ -51,6 +52,13 @@ class ChatSend(RequestEnvelope):
 
     kind: Literal["chat.send"]
     payload: ChatSendPayload
+
+
+class IntentPreview(RequestEnvelope):
+    """Ask what a message would look for."""
+
+    kind: Literal["intent.preview"]
+    payload: IntentPreviewPayload
 
 
 class ChatReset(RequestEnvelope):
@@ -79,6 +87,7 @@ PageRequest = Annotated[
     | ModelPlanAsked
     | ModelFree
     | ChatSend
+    | IntentPreview
     | ChatReset
     | PlanRecordAsked
     | ReceiptExportAsked
@@ -92,7 +101,7 @@ PageRequest = Annotated[
 class TurnResult(Message):
     """How a turn ended. A stopped turn is a result too; its text stays in the conversation."""
 
-    finish_reason: Literal["end", "length", "context", "stopped"]
+    finish_reason: Literal["end", "length", "context", "stopped", "halted"]
     text: str
     prompt_tokens: int
     generated_tokens: int
@@ -140,6 +149,7 @@ ReplyValue = (
     | ModelPlan
     | ModelFreed
     | TurnResult
+    | IntentShown
     | ContextReset
     | RecordShown
     | ExportedFile
@@ -162,6 +172,8 @@ class PlanData(Message):
     """The frozen prompt plan; comes before the first token."""
 
     plan: Plan
+    retrieval: RetrievalShown | None
+    """How its memories were found."""
 
 
 class TokenData(Message):
@@ -174,20 +186,31 @@ class TokenData(Message):
 class NoticeData(Message):
     """Something the person should know that is no error."""
 
-    code: Literal["op_set_fallback", "kv_cache_fallback", "old_model_freed", "thread_lost"]
+    code: Literal[
+        "op_set_fallback",
+        "kv_cache_fallback",
+        "old_model_freed",
+        "thread_lost",
+        "memory_unavailable",
+        "memory_index_rebuilt",
+        "memory_not_noted",
+    ]
     text: str
 
 
 class MemoryHintData(Message):
     """What the message means for the memory; nothing is kept before the user agrees.
 
-    The text is that to remember, the thing to forget, or why the memory cannot be reached.
+    The text is that to remember, the thing to forget, the words that the message puts in the place
+    of a memory, or why the memory cannot be reached.
     """
 
-    command: Literal["none", "remember", "forget_last", "forget_about", "unavailable"]
+    command: Literal["none", "remember", "forget_last", "forget_about", "correct", "unavailable"]
     text: str
     message_id: str
     pending: tuple[str, ...] = ()
+    record_id: str = ""
+    """The memory that the message overrides for this turn; for `correct` only."""
 
 
 class ProgressEvent(AnswerEnvelope):
@@ -260,6 +283,7 @@ REQUEST_KINDS = MEMORY_KINDS | frozenset(
         "model.plan",
         "model.free",
         "chat.send",
+        "intent.preview",
         "chat.reset",
         "plan.record",
         "receipt.export",

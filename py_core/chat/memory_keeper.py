@@ -5,7 +5,7 @@ then rebuilds what is worth it. Barrier and publication are two commits, so that
 is ever served, whatever happens in between. Does not know messages or the browser.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from py_core.memory.browse import (
     browse,
     trace_history,
 )
-from py_core.memory.changes import MemoryChange, Stamp
+from py_core.memory.changes import MemoryChange, Stamp, Sweep
 from py_core.memory.compose import list_deleted_identities
 from py_core.memory.decide_change import decide_change, want_records
 from py_core.memory.exchange import ImportReport, export_lines, merge, read_lines
@@ -58,17 +58,39 @@ class MemoryKeeper:
     def __init__(self, ledger: Ledger, tenant: str) -> None:
         """Serve one workspace."""
         self._ledger, self._tenant = ledger, tenant
+        self._found_revision = 0
 
     @property
     def revision(self) -> int:
         """The ledger's revision as far as it was read; a retraction names it."""
         return self._ledger.revision
 
-    async def warm(self) -> None:
-        """Read the memory ahead of the first request; one that cannot be read says so then."""
+    async def warm(self, pause: Callable[[], Awaitable[object]]) -> None:
+        """Read the memory ahead of the first request; one that cannot be read says so then.
+
+        What is only needed later is made in steps, so that a request never waits for all of it.
+        """
         with suppress(StorageLostError, StorageFullError):
             await self._ledger.refresh()
-            self._ledger.heads.warm()
+            self._found_revision = self._ledger.revision
+            await pause()
+            for _ in self._ledger.heads.warm_steps():
+                await pause()
+
+    async def start_visit(self, now: str, *, is_new_session: bool) -> tuple[str, ...]:
+        """Delete what is past its time; give the ids of what went.
+
+        Args:
+            now: the time of day.
+            is_new_session: whether no other tab is open, so that what was kept for a visit goes.
+        """
+        sweep = Sweep(self._found_revision if is_new_session else 0)
+        return (await self.apply(sweep, now)).verdict.erased
+
+    async def pack(self) -> None:
+        """Put heads that were written since the last visit together, for a faster start."""
+        with suppress(StorageLostError, StorageFullError):
+            await self._ledger.pack()
 
     async def preview(self, change: MemoryChange, now: str) -> Verdict:
         """Show what a change would do.

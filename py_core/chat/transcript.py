@@ -5,8 +5,10 @@ thing and lives there. Does not know models or tokens.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from py_core.chat.turn_records import Attachment, Exchange
+from py_core.chat.message_ids import name_message
+from py_core.chat.turn_records import NO_TIME, Attachment, Exchange
 
 
 class Transcript:
@@ -21,6 +23,7 @@ class Transcript:
         self.session_key = session_key
         self._exchanges: tuple[Exchange, ...] = ()
         self._next_number = 1
+        self._revisions: dict[int, int] = {}
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -32,12 +35,46 @@ class Transcript:
         """The number of the turn that comes next."""
         return self._next_number
 
+    def mark_revision(self, revision: int) -> None:
+        """Note the memory's revision at which the coming message was said."""
+        self._revisions[self._next_number] = revision
+
+    def find_revision(self, message_id: str) -> int:
+        """Give the memory's revision when a message was said; 0 when that is not known."""
+        for number, revision in self._revisions.items():
+            if message_id == name_message(self.session_key, number, "user"):
+                return revision
+        return 0
+
+    def find_text(self, message_id: str) -> str:
+        """Give what the user said in a message; nothing when it is not among the pairs."""
+        for exchange in self._exchanges:
+            if message_id == name_message(self.session_key, exchange.number, "user"):
+                return exchange.user_text
+        return ""
+
+    def settle_time(self, clock: datetime) -> datetime:
+        """Give the time of the coming message: never before the last one, whatever the clock."""
+        return max((clock, *(exchange.said_at for exchange in self._exchanges[-1:])))
+
     def record(
-        self, user_text: str, assistant_text: str, attachments: Sequence[Attachment] = ()
+        self,
+        user_text: str,
+        assistant_text: str,
+        attachments: Sequence[Attachment] = (),
+        *,
+        said_at: datetime = NO_TIME,
+        used_ids: tuple[str, ...] = (),
     ) -> None:
-        """Append a finished or stopped pair with what was attached to its message."""
-        number, attached = self._next_number, tuple(attachments)
-        exchange = Exchange(number, user_text, assistant_text, attached)
+        """Append a finished or stopped pair with what its message and its answer were made with."""
+        exchange = Exchange(
+            self._next_number,
+            user_text,
+            assistant_text,
+            tuple(attachments),
+            said_at=said_at,
+            used_ids=used_ids,
+        )
         self._exchanges = (*self._exchanges, exchange)
         self._next_number += 1
 

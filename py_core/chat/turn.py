@@ -7,29 +7,29 @@ messages, pages or where the model came from.
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, Protocol, assert_never
 
 from kernels.errors import KernelError
 from kernels.generate import Pause, Prefilled, Step, Token, generate_steps
 from kernels.sampler import SamplerSettings
 from kernels.tokenizer import StreamDecoder
+from py_core.chat.find_memory import STORE_ERRORS, NoticeCode, TurnMemory
 from py_core.chat.kernel_errors import translate_kernel_error
 from py_core.chat.loaded_model import LoadedModel
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.plan_shelf import PlanShelf
+from py_core.chat.prompter import Prompter
+from py_core.chat.retrieval_account import RetrievalAccount
 from py_core.chat.transcript import Transcript
-from py_core.chat.turn_records import (
-    Attachment,
-    Conversation,
-    ModelNumbers,
-    make_compile_request,
-)
-from py_core.compiler.pipeline import compile_context
+from py_core.chat.turn_records import Attachment, Conversation, ModelNumbers
 from py_core.compiler.plan import Plan
-from py_core.compiler.request import CompileRequest
 from py_core.errors import ModelTooLargeError
+from py_core.retrieval.controls import strip_controls
+from py_core.retrieval.correct_intent import Correction
 
-FinishReason = Literal["end", "length", "context", "stopped"]
+FinishReason = Literal["end", "length", "context", "stopped", "halted"]
+"""`halted`: a policy forbids to answer this request at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,18 @@ class TurnAsk:
     sampling: SamplerSettings
     max_tokens: int
     attachments: tuple[Attachment, ...] = ()
+    correction: Correction | None = None
+    """What the user changed in the intent of this turn."""
 
 
 class TurnListener(Protocol):
     """Hears of a turn while it runs: the plan first, then progress, then text."""
 
-    def on_plan(self, plan: Plan) -> None:
-        """The prompt is frozen."""
+    def on_plan(self, plan: Plan, account: RetrievalAccount | None) -> None:
+        """The prompt is frozen; the account says how its memories were found."""
+
+    def on_notice(self, code: NoticeCode, text: str) -> None:
+        """Something went wrong, and the turn goes on."""
 
     def on_prefill(self, done: int, total: int) -> None:
         """So many prompt tokens are read."""
@@ -58,12 +63,16 @@ class TurnListener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TurnPorts:
-    """The outside of a turn: time, ears, the wish to stop, and where plans are kept."""
+    """The outside of a turn: times, ears, the wish to stop, where plans are kept, and memory."""
 
     pacer: Pacer
     listener: TurnListener
     stop: StopSignal
     shelf: PlanShelf
+    now: datetime
+    """When the message was sent."""
+
+    memory: TurnMemory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,40 +110,81 @@ async def run_turn(
         InvalidTextError: the message is blank.
         ModelTooLargeError: the memory for keys and values could not be had.
     """
-    request = _make_request(model, transcript, ask)
-    plan = compile_context(request)
-    ports.shelf.keep(plan, request)
-    ports.listener.on_plan(plan)
-    run = _Run(model, plan, ports)
+    conversation = _open_conversation(transcript, ask, ports.now)
+    numbers = _read_numbers(model)
+    prompter = Prompter(conversation, numbers, ask.max_tokens)
+    prompt = await prompter.prepare(ports.memory, ask.correction)
+    ports.shelf.keep(prompt.plan, prompt.request)
+    for code, text in prompt.notices:
+        ports.listener.on_notice(code, text)
+    ports.listener.on_plan(prompt.plan, prompt.account)
+    outcome = await answer_plan(model, prompt.plan, ask, ports)
+    if outcome.finish_reason != "halted" and (outcome.finish_reason != "stopped" or outcome.text):
+        used_ids = prompt.note_shown(ports.memory, conversation.number)
+        transcript.record(
+            conversation.message,
+            outcome.text,
+            ask.attachments,
+            said_at=conversation.now,
+            used_ids=used_ids,
+        )
+        await _note_plan(prompt.plan, used_ids, ports)
+    return outcome
+
+
+async def answer_plan(
+    model: LoadedModel, plan: Plan, ask: TurnAsk, ports: TurnPorts
+) -> TurnOutcome:
+    """Generate from a plan; one that is halted is answered by nobody.
+
+    Raises:
+        ModelTooLargeError: the memory for keys and values could not be had.
+    """
+    if plan.generation == "halted":
+        return TurnOutcome("halted", HALTED_TEXT, (), len(plan.prompt_ids), 0, 0.0, 0.0)
     try:
-        outcome = await run.drain(ask)
+        return await _Run(model, plan, ports).drain(ask)
     except KernelError as error:
         raise translate_kernel_error(error) from error
     except MemoryError as error:
         raise ModelTooLargeError(
             name=model.facts.name, needed_bytes=model.cache.bytes_total
         ) from error
-    if outcome.finish_reason != "stopped" or outcome.text:
-        transcript.record(ask.text, outcome.text, ask.attachments)
-    return outcome
 
 
-def _make_request(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> CompileRequest:
-    conversation = Conversation(
+HALTED_TEXT = "A policy forbids this request, so the model was not asked."
+
+
+async def _note_plan(plan: Plan, used_ids: Sequence[str], ports: TurnPorts) -> None:
+    """Tell the memory where it was used; a store that is lost costs the note alone."""
+    if ports.memory is None:
+        return
+    try:
+        await ports.memory.note_plan(plan.plan_hash, used_ids, ports.now)
+    except STORE_ERRORS as error:
+        ports.listener.on_notice("memory_not_noted", error.message)
+
+
+def _open_conversation(transcript: Transcript, ask: TurnAsk, now: datetime) -> Conversation:
+    return Conversation(
         system_text=ask.system_text,
         earlier=transcript.exchanges,
-        message=ask.text,
+        message=strip_controls(ask.text),
         number=transcript.next_number,
         session_key=transcript.session_key,
         attachments=ask.attachments,
+        now=transcript.settle_time(now),
+        raw_message=ask.text,
     )
-    numbers = ModelNumbers(
+
+
+def _read_numbers(model: LoadedModel) -> ModelNumbers:
+    return ModelNumbers(
         context_tokens=model.facts.context_tokens,
         identity=model.facts.sha256,
         template=model.template,
         counter=model.counter,
     )
-    return make_compile_request(conversation, numbers, ask.max_tokens)
 
 
 class _Run:

@@ -1,17 +1,21 @@
 """A conversation as typed records.
 
-Takes the system text, the earlier exchanges and the message; gives the records and the request
-that the compiler works on. Does not know models beyond their numbers, or how ids are generated.
+Takes the system text, the earlier exchanges, the message and what memory found; gives the records
+and the request that the compiler works on. Does not know models beyond their numbers, or how ids
+are generated.
 
-No shell has told the time of day yet, so the number of a turn stands for its time: in a
-conversation only the order matters, and the same conversation gives the same plan.
+A message carries the time at which it was sent, as the shell's clock says; the time of the newest
+one is the request's own, so a request verifies whenever it is compiled again. Order comes from the
+numbers of turns: a clock that jumps back changes no prompt.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Literal
 
+from py_core.chat.message_ids import name_message
+from py_core.chat.traits import list_traits
 from py_core.compiler.budget import measure_room
 from py_core.compiler.policy import choose_row
 from py_core.compiler.request import CompileRequest, PromptTemplate, TokenCounter
@@ -19,17 +23,34 @@ from py_core.errors import ContextOverflowError, InvalidTextError
 from py_core.records.fields import LARGEST_TEXT_CHARS, Sensitivity
 from py_core.records.kinds import (
     Record,
+    Retraction,
     RoleTaggedMessage,
     SystemPolicyRecord,
     UntrustedContentBlock,
 )
-from py_core.records.payloads import MessagePayload, SystemPolicyPayload, UntrustedPayload
-from py_core.records.request_file import Capacity, Intent, PolicyChoice, Session
+from py_core.records.payloads import (
+    MessagePayload,
+    RetractionPayload,
+    SystemPolicyPayload,
+    UntrustedPayload,
+)
+from py_core.records.request_file import (
+    Capacity,
+    Intent,
+    LaneOutcome,
+    PolicyChoice,
+    Score,
+    Session,
+)
 from py_core.unicode_text import has_visible_text
 
 TENANT = "local"
 SYSTEM_ID = "system-text"
-_FIRST_TURN = datetime(2000, 1, 1, tzinfo=UTC)
+NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+"""Of the system text, which is as old as the page, and of a shell without a clock."""
+
+Role = Literal["user", "assistant"]
+ROLES: tuple[Role, ...] = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +69,24 @@ class Exchange:
     user_text: str
     assistant_text: str
     attachments: tuple[Attachment, ...] = ()
+    said_at: datetime = NO_TIME
+    used_ids: tuple[str, ...] = ()
+    """Memories that stood in the prompt of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryForPrompt:
+    """What memory gives to one request; the defaults are no memory at all."""
+
+    records: tuple[Record, ...] = ()
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    intent: Intent = field(default_factory=Intent)
+    lanes: tuple[LaneOutcome, ...] = ()
+    shown: Mapping[str, int] = field(default_factory=dict)
+    """Record to the turn whose answer was made with it."""
+
+    withdrawn_turns: frozenset[int] = frozenset()
+    """Turns whose answers were made with a memory that does not count any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +111,29 @@ class Conversation:
 
     session_key: str
     attachments: Sequence[Attachment] = ()
+    now: datetime = NO_TIME
+    raw_message: str = ""
+    """The message with its commands about memory, where it has any."""
+
+    def name(self, number: int, role: Role) -> str:
+        """Give the id of a message."""
+        return name_message(self.session_key, number, role)
+
+    @property
+    def message_ids(self) -> tuple[str, ...]:
+        """Give the ids of all messages, this one's last."""
+        earlier = [self.name(exchange.number, role) for exchange in self.earlier for role in ROLES]
+        return (*earlier, self.name(self.number, "user"))
+
+
+NO_MEMORY = MemoryForPrompt()
 
 
 def make_compile_request(
-    conversation: Conversation, model: ModelNumbers, max_tokens: int
+    conversation: Conversation,
+    model: ModelNumbers,
+    max_tokens: int,
+    memory: MemoryForPrompt = NO_MEMORY,
 ) -> CompileRequest:
     """Make the request of one turn.
 
@@ -98,25 +156,28 @@ def make_compile_request(
     for tier, text in ((1, conversation.system_text), (2, conversation.message)):
         _refuse_endless(text, tier, capacity, model.counter)
     return CompileRequest(
-        records=tuple(_make_records(conversation)),
+        records=(*_make_records(conversation, memory.withdrawn_turns), *memory.records),
         session=Session(
             tenant=TENANT,
             clearance=Sensitivity.SECRET,
-            now=_time_of(conversation.number),
+            now=conversation.now,
             session_key=conversation.session_key,
             turn=conversation.number,
         ),
         capacity=capacity,
         policy=PolicyChoice(),
-        scores={},
-        intent=Intent(),
-        lanes=(),
+        scores=memory.scores,
+        intent=memory.intent,
+        lanes=memory.lanes,
         counter=model.counter,
         template=model.template,
+        shown={
+            name: conversation.name(number, "assistant") for name, number in memory.shown.items()
+        },
     )
 
 
-def _make_records(conversation: Conversation) -> list[Record]:
+def _make_records(conversation: Conversation, withdrawn: frozenset[int]) -> list[Record]:
     records: list[Record] = []
     if has_visible_text(conversation.system_text):
         payload = SystemPolicyPayload(text=conversation.system_text, layer="application")
@@ -126,45 +187,79 @@ def _make_records(conversation: Conversation) -> list[Record]:
                 payload=payload,
                 tenant_binding=TENANT,
                 source="page",
-                observation_time=_FIRST_TURN,
+                observation_time=NO_TIME,
             )
         )
     for exchange in conversation.earlier:
-        records.append(_make_message(exchange.number, "user", exchange.user_text))
-        records += _make_blocks(exchange.number, exchange.attachments)
-        # A model may answer with nothing at all; there is no record of nothing.
-        if has_visible_text(exchange.assistant_text):
-            records.append(_make_message(exchange.number, "assistant", exchange.assistant_text))
-    records.append(_make_message(conversation.number, "user", conversation.message))
-    records += _make_blocks(conversation.number, conversation.attachments)
+        records += _make_exchange(conversation, exchange)
+        if exchange.number in withdrawn:
+            records.append(_withdraw(conversation, exchange))
+    now, number = conversation.now, conversation.number
+    name = conversation.name(number, "user")
+    records.append(_make_message(name, "user", conversation.message, number, now))
+    records += _make_blocks(name, conversation.attachments, now)
     return records
 
 
-def _make_message(number: int, role: Literal["user", "assistant"], text: str) -> RoleTaggedMessage:
+def _make_exchange(conversation: Conversation, exchange: Exchange) -> list[Record]:
+    number, said_at = exchange.number, exchange.said_at
+    asked = conversation.name(number, "user")
+    records: list[Record] = [_make_message(asked, "user", exchange.user_text, number, said_at)]
+    records += _make_blocks(asked, exchange.attachments, said_at)
+    # A model may answer with nothing at all; there is no record of nothing.
+    if has_visible_text(exchange.assistant_text):
+        name, text = conversation.name(number, "assistant"), exchange.assistant_text
+        # What the user takes back must not live on in what was answered to it.
+        records.append(_make_message(name, "assistant", text, number, said_at, (asked,)))
+    return records
+
+
+def _make_message(
+    name: str,
+    role: Role,
+    text: str,
+    number: int,
+    said_at: datetime,
+    sources: tuple[str, ...] = (),
+) -> RoleTaggedMessage:
+    facts = list_traits(text) if role == "user" else ()
     return RoleTaggedMessage(
-        record_id=f"turn-{number}-{role}",
-        payload=MessagePayload(text=text, role=role, turn=number),
+        record_id=name,
+        payload=MessagePayload(text=text, facts=facts, role=role, turn=number),
         tenant_binding=TENANT,
         source="conversation",
-        observation_time=_time_of(number),
+        observation_time=said_at,
+        derived_from=sources,
     )
 
 
-def _make_blocks(number: int, attachments: Sequence[Attachment]) -> list[UntrustedContentBlock]:
+def _make_blocks(
+    name: str, attachments: Sequence[Attachment], said_at: datetime
+) -> list[UntrustedContentBlock]:
+    turn, _, session = name.partition("-user")
     return [
         UntrustedContentBlock(
-            record_id=f"turn-{number}-attachment-{index}",
+            record_id=f"{turn}-attachment-{index}{session}",
             payload=UntrustedPayload(text=attachment.text),
             tenant_binding=TENANT,
             source=attachment.name,
-            observation_time=_time_of(number),
+            observation_time=said_at,
+            derived_from=(name,),
         )
         for index, attachment in enumerate(attachments, 1)
     ]
 
 
-def _time_of(number: int) -> datetime:
-    return _FIRST_TURN + timedelta(seconds=number)
+def _withdraw(conversation: Conversation, exchange: Exchange) -> Retraction:
+    """Take an answer back that was made with a memory which does not count any more."""
+    name = conversation.name(exchange.number, "assistant")
+    return Retraction(
+        record_id=f"withdrawn-{name}",
+        payload=RetractionPayload(target_id=name, reason="made with a memory that is gone"),
+        tenant_binding=TENANT,
+        source="memory",
+        observation_time=conversation.now,
+    )
 
 
 def _refuse_endless(text: str, tier: int, capacity: Capacity, counter: TokenCounter) -> None:

@@ -87,7 +87,8 @@ def fit_budget(draft: Draft, request: CompileRequest) -> Draft:
     turns = [found for found in draft.kept if found.is_turn and not is_core(found.ranked_tier)]
     rows = [f for f in draft.kept if not f.is_turn and not is_core(f.ranked_tier)]
     exchanges = gather_exchanges(turns)
-    shelf = _Shelf(layout, make_row_maker(draft.kept, request), mark.mark)
+    maker = make_row_maker(draft.kept, request)
+    shelf = _Shelf(layout, maker, mark.mark)
     parts = divide(
         request.capacity,
         request.row,
@@ -97,6 +98,7 @@ def fit_budget(draft: Draft, request: CompileRequest) -> Draft:
         history_demand_tokens=_count_demand(exchanges, layout, room.history_share_tokens),
     )
     history = _fit_history(draft, exchanges, layout, parts.history_tokens)
+    shelf = _Shelf(layout, replace(maker, known=_find_known(request, history)), mark.mark)
     memory = pack_beginning(
         _chain(rows, shelf, request), parts.memory_tokens, lambda row: row.cost_tokens
     )
@@ -171,6 +173,12 @@ def _fit_history(
     keeps_first = layout.request.row.truncation == "turn_aware"
     ordered = order_by_worth(exchanges, draft.preferred_turns, keeps_first=keeps_first)
     return pack_beginning(ordered, room_tokens, lambda exchange: _price(exchange, layout))
+
+
+def _find_known(request: CompileRequest, history: Packed[Exchange]) -> frozenset[str]:
+    """Give the records whose earlier answer the prompt still holds."""
+    answers = {message.record_id for exchange in history.chosen for message in exchange.messages}
+    return frozenset(name for name, answer in request.shown.items() if answer in answers)
 
 
 def _chain(rows: Sequence[Candidate], shelf: _Shelf, request: CompileRequest) -> Iterator[_Row]:

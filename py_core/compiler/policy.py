@@ -20,7 +20,7 @@ from py_core.identity import content_hash
 from py_core.records.fields import Lane
 from py_core.records.request_file import POLICY_VERSION, PolicyChoice
 
-Level = Literal["raw", "facts", "summary", "key_value", "fragment"]
+Level = Literal["raw", "facts", "summary", "key_value", "fragment", "reference"]
 ModelClass = Literal["fixture", "tiny", "small", "capable"]
 HOUR_SECONDS = 3_600
 

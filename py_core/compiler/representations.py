@@ -1,4 +1,4 @@
-"""The five forms of a record, and its row in the prompt.
+"""The six forms of a record, and its row in the prompt.
 
 Takes a candidate and the policy, gives the text of its row in the first form that keeps to the
 row limit. Provenance, confidence and age stay with every form. Every word of a row is the
@@ -9,6 +9,7 @@ record's own or stands in a fixed template here: nothing is invented. Does not k
     summary    the sentences that share most words with the question, in their order
     key_value  slot=value pairs, when they say all that the text says
     fragment   the beginning, cut at a word to keep to the limit, and marked as cut
+    reference  its name alone: it was shown for this question, and that answer is in the prompt
 """
 
 from collections.abc import Callable, Iterable
@@ -27,6 +28,7 @@ from py_core.records.kinds import LongTermMemoryRecord, MemoryPointer, Retrieval
 from py_core.unicode_text import collapse_spaces
 
 CUT_MARK = " [...]"
+SHOWN_BEFORE = "as shown before"
 SUMMARY_SENTENCES = 2
 PPM_PER_HUNDREDTH = 10_000
 # No token of a known vocabulary stands for more bytes than this.
@@ -40,9 +42,20 @@ class RowMaker:
     request: CompileRequest
     row: PolicyRow
     question_words: frozenset[str]
+    known: frozenset[str] = frozenset()
+    """Records that are only named where that is shorter."""
 
     def write(self, candidate: Candidate) -> Candidate:
         """Choose the form of a candidate and write its row, caveats behind it."""
+        written = self._write_out(candidate)
+        if candidate.record_id not in self.known:
+            return written
+        named = self._frame(candidate, SHOWN_BEFORE)
+        if self._count(named) >= self._count(written.row_text):
+            return written
+        return candidate.changed(level="reference", row_text=named)
+
+    def _write_out(self, candidate: Candidate) -> Candidate:
         for level in self.row.levels:
             text = self._form(candidate, level)
             if text is None:
@@ -64,7 +77,7 @@ class RowMaker:
             case "key_value":
                 facts = candidate.facts or read_claims(collapse_spaces(candidate.text))
                 return write_pairs(facts) if facts else None
-            case "fragment":
+            case "fragment" | "reference":
                 return None
 
     def _frame(self, candidate: Candidate, text: str) -> str:
@@ -100,7 +113,10 @@ class RowMaker:
         size = len(text) if text.isascii() else len(text.encode())
         if size > limit * MOST_BYTES_OF_A_TOKEN:
             return False
-        return len(self.request.counter.encode(f"{text}\n")) <= limit
+        return self._count(text) <= limit
+
+    def _count(self, text: str) -> int:
+        return len(self.request.counter.encode(f"{text}\n"))
 
     def _cut(self, candidate: Candidate) -> str:
         """Keep as many words from the beginning as the limit allows, at least one."""

@@ -5,7 +5,7 @@ step reads a clock, a file or a model. Does not know where any of it came from.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -67,6 +67,9 @@ class CompileRequest:
     lanes: tuple[LaneOutcome, ...]
     counter: TokenCounter
     template: PromptTemplate
+    shown: Mapping[str, str] = field(default_factory=dict)
+    """Records that were shown for this very question and have not changed, each with the answer
+    that was made with it. While that answer stands in the prompt, the record is only named."""
 
     @cached_property
     def row(self) -> PolicyRow:
@@ -84,6 +87,7 @@ def write_request_file(request: CompileRequest) -> RequestFile:
         scores=dict(request.scores),
         intent=request.intent,
         lanes=request.lanes,
+        shown=dict(request.shown),
     )
 
 
@@ -101,4 +105,5 @@ def join_request(
         lanes=file.lanes,
         counter=counter,
         template=template,
+        shown=file.shown,
     )

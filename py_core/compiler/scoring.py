@@ -4,6 +4,7 @@ Takes a candidate, what retrieval said about it and the policy row; gives hundre
 millionths. Relevance decides the order inside a tier and never the tier. Does not know budgets.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from py_core.compiler.candidate import Candidate
@@ -45,16 +46,10 @@ def count_score(candidate: Candidate, request: CompileRequest, row: PolicyRow) -
     """
     score = find_score(candidate, request) or Score()
     weights, record = row.weights, candidate.record
-    half_life = (
-        row.status_half_life_seconds
-        if candidate.lane is Lane.STATUS
-        else row.handoff_half_life_seconds
-    )
-    recency = fade(count_age_seconds(record.observation_time, request.session.now), half_life)
     return (
         weights.semantic * score.semantic_ppm
         + weights.lexical * score.lexical_ppm
-        + weights.recency * recency
+        + weights.recency * _count_recency(candidate, request, row)
         + weights.confidence * record.confidence_ppm
         + weights.scope * score.scope_ppm
         + weights.user * score.user_ppm
@@ -62,6 +57,46 @@ def count_score(candidate: Candidate, request: CompileRequest, row: PolicyRow) -
         + weights.task * score.task_ppm
         + weights.review * (candidate.review_rank * LARGEST_PPM // 2)
         + weights.novelty * score.novelty_ppm
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """One of the ten parts: its weight in hundredths and how much of it was reached."""
+
+    name: str
+    weight: int
+    value_ppm: int
+
+
+def list_parts(
+    candidate: Candidate, request: CompileRequest, row: PolicyRow
+) -> tuple[ScorePart, ...]:
+    """Give the ten parts of a score one by one, as the page shows them."""
+    score = find_score(candidate, request) or Score()
+    weights, record = row.weights, candidate.record
+    return (
+        ScorePart("semantic", weights.semantic, score.semantic_ppm),
+        ScorePart("lexical", weights.lexical, score.lexical_ppm),
+        ScorePart("recency", weights.recency, _count_recency(candidate, request, row)),
+        ScorePart("confidence", weights.confidence, record.confidence_ppm),
+        ScorePart("scope", weights.scope, score.scope_ppm),
+        ScorePart("user", weights.user, score.user_ppm),
+        ScorePart("agent", weights.agent, score.agent_ppm),
+        ScorePart("task", weights.task, score.task_ppm),
+        ScorePart("review", weights.review, candidate.review_rank * LARGEST_PPM // 2),
+        ScorePart("novelty", weights.novelty, score.novelty_ppm),
+    )
+
+
+def _count_recency(candidate: Candidate, request: CompileRequest, row: PolicyRow) -> int:
+    half_life = (
+        row.status_half_life_seconds
+        if candidate.lane is Lane.STATUS
+        else row.handoff_half_life_seconds
+    )
+    return fade(
+        count_age_seconds(candidate.record.observation_time, request.session.now), half_life
     )
 
 

@@ -93,9 +93,14 @@ class KeepFor:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Delete what is past its time; at the start of a visit also what was kept for the last one."""
+    """Delete what is past its time.
 
-    is_new_session: bool = False
+    Attributes:
+        session_until: at the start of a visit the revision that it found; what was kept for a
+            session up to there was kept for an earlier one.
+    """
+
+    session_until: int = 0
 
 
 MemoryChange = Remember | Confirm | Reject | Correct | Forget | Retract | KeepFor | Sweep

@@ -87,7 +87,7 @@ def decide_change(change: MemoryChange, snapshot: Snapshot, stamp: Stamp) -> Ver
 
 
 def _sweep(change: Sweep, snapshot: Snapshot, stamp: Stamp) -> Verdict:
-    ended = find_ended(snapshot.heads, stamp.now, is_new_session=change.is_new_session)
+    ended = find_ended(snapshot.heads, stamp.now, session_until=change.session_until)
     return forget(ended, snapshot, stamp) if ended else Verdict(Edit())
 
 

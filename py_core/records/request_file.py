@@ -90,7 +90,7 @@ class Intent(Strict):
 class LaneOutcome(Strict):
     """How asking one lane ended: a value, never an error."""
 
-    lane: Literal["local", "status", "handoff", "current_message"]
+    lane: Literal["local", "session", "status", "handoff", "current_message"]
     status: Literal[
         "answered",
         "empty",
@@ -115,6 +115,8 @@ class RequestFile(Strict):
     scores: dict[Identifier, Score | Ppm] = Field(default_factory=dict)
     intent: Intent = Intent()
     lanes: Annotated[tuple[LaneOutcome, ...], Field(max_length=16)] = ()
+    shown: dict[Identifier, Identifier] = Field(default_factory=dict)
+    """Record to the answer that it helped with before; see `CompileRequest.shown`."""
 
     @model_validator(mode="after")
     def _require_guard_below_context(self) -> Self:

@@ -48,6 +48,12 @@ def read_controls(message: str) -> tuple[Controls, str]:
     return controls, rest
 
 
+def strip_controls(message: str) -> str:
+    """Give a message without its commands; one without any, or of nothing else, stays as it is."""
+    controls, rest = read_controls(message)
+    return message if controls == Controls() or not rest else rest
+
+
 def _read_line(line: str, given: list[tuple[str, str]]) -> str:
     """Note the commands that a line begins with, give the rest of it."""
     while command := _COMMAND.match(line):

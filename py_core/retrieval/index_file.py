@@ -28,7 +28,8 @@ class LoadedIndex:
 
 
 def write_index(index: TextIndex) -> bytes:
-    """Write an index down."""
+    """Write an index down; nothing of what has left it is in the file."""
+    index.compact()
     body = json.dumps(
         {
             "entries": [None if entry is None else astuple(entry) for entry in index.entries],

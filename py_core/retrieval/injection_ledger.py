@@ -72,25 +72,28 @@ class InjectionLedger:
         )
 
     def list_references(
-        self,
-        conversation: str,
-        identities: Iterable[tuple[str, str]],
-        visible_turns: frozenset[int],
-    ) -> tuple[str, ...]:
-        """List the records that may shrink to their reference.
+        self, conversation: str, intent: str, identities: Iterable[tuple[str, str]]
+    ) -> dict[str, int]:
+        """Give the records that were shown for this very question and have not changed.
+
+        For another question a record is shown in full again: what the earlier answer made of it
+        need not hold what is asked now.
 
         Args:
             conversation: The conversation that asks.
+            intent: Identity of what is looked for.
             identities: Record id and content identity of each candidate.
-            visible_turns: Turns whose answers are still in the prompt. A record whose answer has
-                left the prompt is shown in full again: a bare reference would point at nothing.
+
+        Returns:
+            Record id to the turn in which it was shown last. Whether the answer of that turn is
+            still in the prompt is for the compiler to see; a reference to nothing says nothing.
         """
-        references = []
+        found = {}
         for record_id, content_identity in identities:
-            seen = self.find(conversation, "", record_id, content_identity)
-            if seen is not None and seen.is_unchanged and seen.last_turn in visible_turns:
-                references.append(record_id)
-        return tuple(references)
+            row = self._by_key.get((conversation, intent, record_id))
+            if row is not None and row.content_identity == content_identity:
+                found[record_id] = row.turn
+        return found
 
     def purge(self, conversation: str | None = None) -> int:
         """Forget a conversation, or all; count the rows that went."""

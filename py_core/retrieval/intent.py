@@ -6,7 +6,7 @@ that the page can show why and the user can correct it. Does not know records or
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -132,39 +132,11 @@ def build_intent(turn: Turn) -> RetrievalIntent:
         terms=tuple(dict.fromkeys(list_terms(semantic))),
         exact=tuple(dict.fromkeys((*find_exact_strings(semantic), *find_quoted(message)))),
         names=names,
-        authors=_find_authors(message, names),
+        authors=find_authors(message, names),
         filters=_make_filters(controls, turn, semantic),
         times=find_times(message, turn.now),
         resolutions=resolutions,
     )
-
-
-def correct_intent(
-    intent: RetrievalIntent,
-    *,
-    need: Need | None = None,
-    task: TaskClass | None = None,
-    text: str | None = None,
-    project: str | None = None,
-) -> RetrievalIntent:
-    """Apply what the user corrected for this turn."""
-    corrected = intent
-    if need is not None:
-        corrected = replace(corrected, need=need, reason="user_correction")
-    if task is not None:
-        corrected = replace(corrected, task=task)
-    if text is not None:
-        corrected = replace(
-            corrected,
-            semantic_text=text,
-            terms=tuple(dict.fromkeys(list_terms(text))),
-            exact=find_exact_strings(text),
-            names=find_names(text),
-            authors=_find_authors(text, find_names(text)),
-        )
-    if project is not None:
-        corrected = replace(corrected, filters=replace(corrected.filters, project=project))
-    return corrected
 
 
 def _judge(controls: Controls, *, needs_memory: bool) -> tuple[Need, str]:
@@ -189,7 +161,7 @@ def _write_out(message: str, resolutions: Sequence[Resolution]) -> str:
     return f"{message} ({', '.join(meanings)})" if meanings else message
 
 
-def _find_authors(message: str, names: Sequence[str]) -> tuple[str, ...]:
+def find_authors(message: str, names: Sequence[str]) -> tuple[str, ...]:
     """Name who may have said it: a named person, or the asker for a question about oneself."""
     words = set(list_words(message))
     found = [part.lower() for name in names for part in name.split()]

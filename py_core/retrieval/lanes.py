@@ -15,7 +15,7 @@ from py_core.records.kinds import Record
 from py_core.records.request_file import LaneOutcome
 from py_core.retrieval.intent import RetrievalIntent
 
-LaneName = Literal["local", "status", "handoff", "current_message"]
+LaneName = Literal["local", "session", "status", "handoff", "current_message"]
 LaneStatus = Literal[
     "answered",
     "empty",
@@ -30,6 +30,7 @@ LaneStatus = Literal[
 
 TIME_BUDGETS_MS: Final[Mapping[LaneName, int]] = {
     "local": 150,
+    "session": 50,
     "current_message": 50,
     "status": 50,
     "handoff": 150,
@@ -42,6 +43,13 @@ class LaneAnswer:
 
     status: LaneStatus
     records: tuple[Record, ...] = ()
+    on_shelf: int = 0
+    """Records that the lane keeps open to search and hands out only when they are hits."""
+
+    @property
+    def candidates(self) -> int:
+        """How many records may be found."""
+        return len(self.records) + self.on_shelf
 
 
 class LanePort(Protocol):
@@ -127,7 +135,7 @@ async def _ask(
         answer = LaneAnswer(skipped or "off")
     else:
         answer = await _wait(port, intent, TIME_BUDGETS_MS[name])
-    outcome = LaneOutcome(lane=name, status=answer.status, candidates=len(answer.records))
+    outcome = LaneOutcome(lane=name, status=answer.status, candidates=answer.candidates)
     return answer, LaneReport(outcome, now_ms() - begun)
 
 
@@ -136,18 +144,20 @@ async def _wait(port: LanePort, intent: RetrievalIntent, limit_ms: int) -> LaneA
         answer = await asyncio.wait_for(port.ask(intent), limit_ms / 1_000)
     except TimeoutError:
         return LaneAnswer("timed_out")
-    if answer.status == "answered" and not answer.records:
+    if answer.status == "answered" and not answer.candidates:
         return LaneAnswer("empty")
     return answer
 
 
 def keep_wanted(records: Sequence[Record], intent: RetrievalIntent) -> tuple[Record, ...]:
     """Leave out records of other projects when the user named one."""
-    project = intent.filters.project.lower()
-    if not project:
-        return tuple(records)
     return tuple(
         record
         for record in records
-        if record.scope.value != "project" or record.scope_id.lower() == project
+        if is_wanted(record.scope.value, record.scope_id, intent.filters.project)
     )
+
+
+def is_wanted(scope: str, scope_id: str, project: str) -> bool:
+    """Tell whether a record of this scope may be looked at; no project lets everything pass."""
+    return not project or scope != "project" or scope_id.lower() == project.lower()

@@ -6,10 +6,10 @@ neighbour's and a part of its thread's. A second hop looks for what the first hi
 Relevance only: never authority, never a decision. Does not know records or budgets.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from kernels.arrays import F64
+from kernels.arrays import F64, Mask
 from kernels.similarity import (
     TermPostings,
     TermWeights,
@@ -115,6 +115,7 @@ def find_relevant(
     *,
     vectors: VectorScores | None = None,
     read_text: Callable[[str], str] | None = None,
+    hidden: Collection[str] = (),
 ) -> Findings:
     """Score every document and give the best.
 
@@ -124,11 +125,12 @@ def find_relevant(
         settings: Shares and limits.
         vectors: Cosine of each document number with the question; none without an embedder.
         read_text: Gives a document's text by id; without it there is no second hop.
+        hidden: Documents that are not looked at, as if they were not there.
     """
     if not len(index):
         return Findings((), 0, None)
-    alive = view_numbers(memoryview(index.lengths)) > 0
-    words = _score_words(index, query.terms, settings)
+    alive = _find_alive(index, hidden)
+    words = _score_words(index, query.terms, settings, alive)
     parts = _add_parts(index, query, settings, words, vectors)
     total = scale_to_largest(parts.total * alive)
     followed: tuple[str, ...] = ()
@@ -142,13 +144,13 @@ def find_relevant(
             [(read_text(i), v) for i, v in zip(first, values, strict=True)],
             settings.hop_terms,
         )
-        hop = settings.hop_share * _hop(index, followed, settings)
+        hop = settings.hop_share * _hop(index, followed, settings, alive)
     final = (total + hop) * alive
     best = pick_best(final, settings.candidates)
     largest = float(final[best[0]]) if len(best) else 1.0
     shown = _Parts(final, parts, hop, largest)
     hits = tuple(_describe(index, int(number), shown) for number in best)
-    coverage = _count_coverage(index, query.terms, words)
+    coverage = _count_coverage(index, query.terms, words, alive)
     cosine = None if vectors is None else max(0, round(PPM * vectors.largest))
     return Findings(hits, coverage, cosine, followed)
 
@@ -160,16 +162,28 @@ class _Words:
     scores: F64
 
 
-def _score_words(index: TextIndex, terms: Sequence[str], settings: RelevanceSettings) -> _Words:
+def _find_alive(index: TextIndex, hidden: Collection[str]) -> Mask:
+    alive = view_numbers(memoryview(index.lengths)) > 0
+    numbers = [index.number_of(name) for name in hidden]
+    alive[[number for number in numbers if number is not None]] = False
+    return alive
+
+
+def _score_words(
+    index: TextIndex, terms: Sequence[str], settings: RelevanceSettings, alive: Mask
+) -> _Words:
     known = [_view(index, term) for term in terms if term in index.postings]
     weights = TermWeights(settings.saturation, settings.length_share)
     lengths = view_numbers(memoryview(index.lengths))
-    return _Words(known, weights, score_terms(known, lengths, weights))
+    # What is gone or hidden must not set the scale for the others.
+    return _Words(known, weights, score_terms(known, lengths, weights) * alive)
 
 
-def _hop(index: TextIndex, followed: Sequence[str], settings: RelevanceSettings) -> F64:
+def _hop(
+    index: TextIndex, followed: Sequence[str], settings: RelevanceSettings, alive: Mask
+) -> F64:
     """Score the followed terms, with the neighbours and without threads: scaled to 1."""
-    base = scale_to_largest(_score_words(index, followed, settings).scores)
+    base = scale_to_largest(_score_words(index, followed, settings, alive).scores)
     return scale_to_largest(base + _lift(index, base, settings))
 
 
@@ -256,7 +270,7 @@ def _match_times(index: TextIndex, times: Sequence[tuple[int, int]], like: F64) 
     return match_ranges(memoryview(index.places.observed_seconds), times)
 
 
-def _count_coverage(index: TextIndex, terms: Sequence[str], words: _Words) -> int:
+def _count_coverage(index: TextIndex, terms: Sequence[str], words: _Words, alive: Mask) -> int:
     """Give the largest share of the question's weight of words that one document holds.
 
     A small store counts as one of `SMALLEST_POPULATION`: in a store of two records every word is
@@ -271,7 +285,6 @@ def _count_coverage(index: TextIndex, terms: Sequence[str], words: _Words) -> in
     possible = sum(worth(term) for term in terms)
     known = [worth(term) for term in terms if term in index.postings]
     covered = cover_terms(words.terms, known, len(index.lengths))
-    alive = view_numbers(memoryview(index.lengths)) > 0
     return round(PPM * float((covered * alive).max()) / possible) if possible > 0 else 0
 
 

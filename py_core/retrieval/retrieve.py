@@ -5,7 +5,7 @@ worth looking at, with what the Plan view shows of it. Finds and scores; the com
 Does not know lanes, prompts or budgets.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from py_core.records.fields import Lane
@@ -94,6 +94,84 @@ class Talk:
         return seen is None or not seen.is_unchanged
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the index says about a question; None where nobody had to look."""
+
+    findings: Findings | None
+    used_vectors: bool
+
+    @property
+    def record_ids(self) -> tuple[str, ...]:
+        """Ids of the hits, best first."""
+        return () if self.findings is None else tuple(hit.document_id for hit in self.findings.hits)
+
+    @property
+    def strength_ppm(self) -> int:
+        """How far the best hit has to do with the question at all."""
+        if self.findings is None:
+            return 0
+        return find_strength(self.findings.coverage_ppm, self.findings.cosine_ppm)
+
+
+def search(
+    intent: RetrievalIntent,
+    index: TextIndex,
+    *,
+    settings: RelevanceSettings | None = None,
+    vectors: VectorScores | None = None,
+    read_text: Callable[[str], str] | None = None,
+    hidden: Collection[str] = (),
+) -> Search:
+    """Look into the index; no record is opened for that.
+
+    Args:
+        intent: What to look for; where memory is not needed nothing is found.
+        index: All documents.
+        settings: Shares and limits.
+        vectors: Cosines of the documents with the question.
+        read_text: Gives a document's text, for the second hop.
+        hidden: Documents that this question must not see, such as those of other projects.
+    """
+    if intent.need != "needed" or not len(index):
+        return Search(None, used_vectors=vectors is not None)
+    findings = find_relevant(
+        index,
+        make_query(intent),
+        settings or RelevanceSettings(),
+        vectors=vectors,
+        read_text=read_text,
+        hidden=hidden,
+    )
+    return Search(findings, used_vectors=vectors is not None)
+
+
+def assess(
+    intent: RetrievalIntent,
+    found: Search,
+    records: Mapping[str, Record],
+    talk: Talk | None = None,
+) -> Retrieved:
+    """Score the records that were opened; hits that are not among them are gone by now."""
+    if found.findings is None:
+        return _nothing(intent, records, used_vectors=found.used_vectors)
+    rows = _report(found.findings, records, intent, talk or Talk(), strength_ppm=found.strength_ppm)
+    reports = tuple(rows)
+    candidates = [records[report.record_id] for report in reports]
+    scores = {report.record_id: report.score for report in reports}
+    return Retrieved(
+        intent=intent,
+        candidates=tuple(candidates),
+        scores={name: scores.get(name, NOTHING) for name in records},
+        reports=reports,
+        strength_ppm=found.strength_ppm,
+        followed=found.findings.followed,
+        groups=group_hits(candidates),
+        contradictions=find_contradictions(candidates),
+        used_vectors=found.used_vectors,
+    )
+
+
 def retrieve(
     intent: RetrievalIntent,
     records: Iterable[Record],
@@ -103,32 +181,16 @@ def retrieve(
     vectors: VectorScores | None = None,
     talk: Talk | None = None,
 ) -> Retrieved:
-    """Find and score; records outside the index have no relevance and stay behind."""
+    """Find and score where all records are at hand; those outside the index stay behind."""
     by_id = {record.record_id: record for record in records}
-    if intent.need != "needed" or not by_id:
-        return _nothing(intent, by_id, used_vectors=vectors is not None)
-    findings = find_relevant(
+    found = search(
+        intent,
         index,
-        make_query(intent),
-        settings or RelevanceSettings(),
+        settings=settings,
         vectors=vectors,
         read_text=lambda name: by_id[name].text if name in by_id else "",
     )
-    strength = find_strength(findings.coverage_ppm, findings.cosine_ppm)
-    reports = tuple(_report(findings, by_id, intent, talk or Talk(), strength_ppm=strength))
-    candidates = [by_id[report.record_id] for report in reports]
-    found = {report.record_id: report.score for report in reports}
-    return Retrieved(
-        intent=intent,
-        candidates=tuple(candidates),
-        scores={name: found.get(name, NOTHING) for name in by_id},
-        reports=reports,
-        strength_ppm=strength,
-        followed=findings.followed,
-        groups=group_hits(candidates),
-        contradictions=find_contradictions(candidates),
-        used_vectors=vectors is not None,
-    )
+    return assess(intent, found, by_id, talk)
 
 
 def _report(

@@ -100,7 +100,7 @@ class TextIndex:
         self.lengths[number] = 0
         self._places = None
         if len(self.entries) - len(self._numbers) > max(_FEWEST_DEAD, len(self._numbers)):
-            self._compact()
+            self.compact()
         return True
 
     def follow(self, documents: Iterable[Document]) -> int:
@@ -160,8 +160,10 @@ class TextIndex:
             posting.documents.append(number)
             posting.counts.append(count)
 
-    def _compact(self) -> None:
-        """Forget the dead and number the living anew, in the same order."""
+    def compact(self) -> None:
+        """Forget the dead, their words too, and number the living anew, in the same order."""
+        if len(self.entries) == len(self._numbers):
+            return
         alive = [number for number, entry in enumerate(self.entries) if entry is not None]
         renamed = {number: place for place, number in enumerate(alive)}
         self.entries = [self.entries[number] for number in alive]

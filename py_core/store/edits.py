@@ -14,6 +14,9 @@ from py_core.store.head_table import HeadTable
 from py_core.store.heads import Head, Standing, make_head, write_head
 from py_core.store.ports import Area, Change, Erase, Put
 
+WORD_INDEX = "words"
+"""Key of the index of words among the rows of search."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -95,6 +98,9 @@ def list_changes(edit: Edit, heads: Mapping[str, Head]) -> list[Change]:
     changes += [Put(Area.HEADS, head.record_id, write_head(head)) for head in heads.values()]
     for record_id in edit.erased:
         changes += [Erase(Area.RECORDS, record_id), Erase(Area.HEADS, record_id)]
+    if edit.erased:
+        # The index of words knows what is erased here; it goes at once and is written anew later.
+        changes.append(Erase(Area.SEARCH, WORD_INDEX))
     changes += [Put(Area.CHOICES, key, text) for key, text in sorted(edit.choices.items())]
     return [*changes, *edit.rows]
 

@@ -25,11 +25,14 @@ class HeadTable(dict[str, Head]):
         super().__init__(heads or {})
         self._indexes: dict[str, _Index] = {}
         self._folded: dict[str, str] = {}
+        self.version = 0
+        """Grows with every change, so that who derives something from the table knows when."""
 
     def put(self, head: Head) -> None:
         """Add or replace a head."""
         self.drop(head.record_id)
         self[head.record_id] = head
+        self.version += 1
         for name, index in self._indexes.items():
             _add_all(index, name, [head])
 
@@ -40,14 +43,17 @@ class HeadTable(dict[str, Head]):
                 self.put(head)
         else:
             self.update((head.record_id, head) for head in heads)
+            self.version += 1
 
     def put_rows(self, record_ids: Iterable[str], rows: Iterable[HeadRow]) -> None:
         """Add many heads by their ids and rows, before anything was looked for."""
         self.update(zip(record_ids, map(Head, rows), strict=True))
+        self.version += 1
 
     def drop(self, record_id: str) -> None:
         """Remove a head, if it is there."""
         head = self.pop(record_id, None)
+        self.version += 1
         self._folded.pop(record_id, None)
         if head is not None:
             for name, index in self._indexes.items():
@@ -58,6 +64,7 @@ class HeadTable(dict[str, Head]):
         """Remove all heads."""
         super().clear()
         self._indexes.clear()
+        self.version += 1
         self._folded.clear()
 
     def of_kind(self, kind: str) -> Iterator[Head]:

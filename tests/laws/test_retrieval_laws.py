@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from py_core.compiler.claims import read_claims
 from py_core.compiler.packing import pack_beginning
 from py_core.compiler.representations import pick_sentences, write_facts, write_pairs
+from py_core.retrieval.correct_intent import Correction, correct_intent
 from py_core.retrieval.document import read_document
-from py_core.retrieval.intent import Turn, build_intent, correct_intent
+from py_core.retrieval.intent import Turn, build_intent
 from py_core.retrieval.retrieve import retrieve
 from py_core.retrieval.text_index import TextIndex
 from py_core.unicode_text import WORD, fold_case
@@ -65,6 +66,6 @@ def test_any_message_has_an_intent_and_can_be_corrected(message: str, earlier: l
     """No text breaks the rules, and what the user says about memory holds."""
     intent = build_intent(Turn(message, NOW, tuple(earlier)))
     assert intent.need in ("needed", "not_needed", "off")
-    assert correct_intent(intent, need="off").need == "off"
-    assert correct_intent(intent, text="apples").terms == ("appl",)
+    assert correct_intent(intent, Correction(need="off")).need == "off"
+    assert correct_intent(intent, Correction(text="apples")).terms == ("appl",)
     assert intent.identity == build_intent(Turn(message, NOW, tuple(earlier))).identity

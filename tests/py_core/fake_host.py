@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from py_core.store.ports import Database
 from tests.py_core.store.databases import FakeDatabaseHost
 
 Json: TypeAlias = dict[str, Any]
@@ -17,13 +18,20 @@ class FakeHost(FakeDatabaseHost):
     Each read of the clock moves it on by `tick_ms`, so that rests come due without real time.
     """
 
-    def __init__(self, files: dict[str, bytes] | None = None, *, tick_ms: float = 1.0) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        files: dict[str, bytes] | None = None,
+        *,
+        tick_ms: float = 1.0,
+        database: Database | None = None,
+    ) -> None:
+        super().__init__(database)
         self.files = dict(files or {})
         self.written: dict[str, bytearray] = {}
         self.closed: list[str] = []
         self.posted: list[Json] = []
         self.limit_bytes = 2**32
+        self.time_of_day = "2026-07-10T12:00:00.000Z"
         self.pauses = 0
         self.on_pause: Callable[[], None] = lambda: None
         self._tick_ms = tick_ms
@@ -39,8 +47,8 @@ class FakeHost(FakeDatabaseHost):
         return self._now_ms
 
     def now_utc(self) -> str:
-        """Give one moment of a day that does not pass."""
-        return "2026-07-10T12:00:00.000Z"
+        """Give the time that a test has set; it does not pass."""
+        return self.time_of_day
 
     async def pause(self) -> None:
         """Let other tasks run."""

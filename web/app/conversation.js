@@ -51,7 +51,7 @@ export class Conversation {
     const attached = attachments.map(({ name, text }) => ({ name, text }));
     const { id, reply } = this.#worker.request(
       'chat.send',
-      { text, system: draft.system, attachments: attached, settings: draft.settings },
+      { text, system: draft.system, attachments: attached, settings: draft.settings, intent: null },
       { onEvent: (event) => this.#follow(ids.answer, event) },
     );
     const turn = { request: id, message: ids.answer, progress: null, is_stopping: false };

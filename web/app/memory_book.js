@@ -162,8 +162,9 @@ export class MemoryBook {
    * Follows what a message means for the memory.
    * @param {MemoryHint} hint
    */
-  takeHint({ command, text, message_id, pending }) {
+  takeHint({ command, text, message_id, pending, record_id }) {
     if (command === 'unavailable') this.#store.say('memory', { code: 'storage_lost', text });
+    else if (command === 'correct') this.#update({ offer: { record_id, text } });
     else if (command === 'none') this.#sayPending(pending.length);
     else this.#takeCommand(command, text, message_id);
   }

@@ -15,7 +15,7 @@
  *   | {action: 'forget', record_ids: readonly string[]}
  *   | {action: 'retract', target_id: string, text: string, since: number}
  *   | {action: 'keep', record_id: string, keep: Keep}
- *   | {action: 'sweep', is_new_session: boolean}} MemoryChange
+ *   | {action: 'sweep'}} MemoryChange
  */
 
 /**
@@ -115,10 +115,12 @@
 /**
  * What a message means for the memory, told before its answer.
  * @typedef {object} MemoryHint
- * @property {'none' | 'remember' | 'forget_last' | 'forget_about' | 'unavailable'} command
+ * @property {'none' | 'remember' | 'forget_last' | 'forget_about' | 'correct' | 'unavailable'
+ *   } command
  * @property {string} text
  * @property {string} message_id
  * @property {readonly string[]} pending
+ * @property {string} record_id the memory that the message overrides; for `correct` only
  */
 
 /** @typedef {Record<string, never>} Nothing */

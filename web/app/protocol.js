@@ -21,6 +21,7 @@ export const PYTHON_KINDS = Object.freeze([
   'model.plan',
   'model.free',
   'chat.send',
+  'intent.preview',
   'chat.reset',
   'plan.record',
   'receipt.export',
@@ -102,7 +103,8 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
 
 /**
  * @typedef {{text: string, system: string, attachments: readonly AttachedText[],
- *   settings: GenerationSettings}} ChatSendPayload
+ *   settings: GenerationSettings, intent: import('./retrieval_protocol.js').Correction | null
+ *   }} ChatSendPayload
  */
 
 /** @typedef {{kind: string, vocab_size: number, identity: string}} TokenizerFacts */
@@ -133,7 +135,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
 
 /**
  * @typedef {object} TurnResult
- * @property {'end' | 'length' | 'context' | 'stopped'} finish_reason
+ * @property {'end' | 'length' | 'context' | 'stopped' | 'halted'} finish_reason
  * @property {string} text
  * @property {number} prompt_tokens
  * @property {number} generated_tokens
@@ -298,6 +300,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'model.plan': {payload: ModelLoadPayload, value: ModelPlan},
  *   'model.free': {payload: Nothing, value: {was_loaded: boolean, heap_bytes: number}},
  *   'chat.send': {payload: ChatSendPayload, value: TurnResult},
+ *   'intent.preview': import('./retrieval_protocol.js').PreviewCall,
  *   'chat.reset': {payload: Nothing, value: ContextReset},
  *   'plan.record': {payload: {plan_hash: string, record_id: string}, value: RecordShown},
  *   'receipt.export': {payload: {plan_hash: string, document: PlanDocument}, value: ExportedFile},
@@ -323,7 +326,8 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
 
 /**
  * @typedef {{event: 'progress', data: ProgressData}
- *   | {event: 'plan', data: {plan: Plan}}
+ *   | {event: 'plan', data: {plan: Plan,
+ *       retrieval: import('./retrieval_protocol.js').Retrieval | null}}
  *   | {event: 'token', data: {text: string, ids: readonly number[]}}
  *   | {event: 'notice', data: {code: string, text: string}}
  *   | {event: 'memory', data: import('./memory_protocol.js').MemoryHint}} RequestEvent

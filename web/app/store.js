@@ -64,6 +64,7 @@
  * @property {import('./memory_protocol.js').ChangeReport | null} last
  * @property {import('./memory_protocol.js').ImportReport | null} imported
  * @property {import('./memory_protocol.js').StartupState | null} startup
+ * @property {{record_id: string, text: string} | null} offer what the last message overrides
  * @property {{code: string, text: string} | null} problem
  */
 
@@ -135,6 +136,7 @@ export function initialState() {
       last: null,
       imported: null,
       startup: null,
+      offer: null,
       problem: null,
     },
     notices: [],

@@ -8,10 +8,19 @@ import { CodedError } from '../app/coded_error.js';
 
 const DATABASE_NAME = 'tinyloom';
 
-const FIRST_AREAS = ['records', 'heads', 'plans', 'choices', 'startup', 'outbox', 'cursor'];
-
+const FIRST_AREAS = Object.freeze([
+  'records',
+  'heads',
+  'plans',
+  'choices',
+  'startup',
+  'outbox',
+  'cursor',
+]);
+const SEARCH_AREA = 'search';
+const PACK_AREA = 'packs';
 /** The areas of the ledger; the names are those of Python's storage port. */
-export const LEDGER_AREAS = Object.freeze([...FIRST_AREAS, 'packs']);
+export const LEDGER_AREAS = Object.freeze([...FIRST_AREAS, SEARCH_AREA, PACK_AREA]);
 export const LEDGER_STATE = 'ledger_state';
 export const BY_REVISION = 'by_revision';
 
@@ -27,7 +36,8 @@ const MIGRATIONS = Object.freeze([
     for (const area of FIRST_AREAS) createArea(database, area);
     database.createObjectStore(LEDGER_STATE);
   },
-  (database) => createArea(database, 'packs'),
+  (database) => createArea(database, SEARCH_AREA),
+  (database) => createArea(database, PACK_AREA),
 ]);
 
 /**
@@ -35,8 +45,7 @@ const MIGRATIONS = Object.freeze([
  * @param {string} area
  */
 function createArea(database, area) {
-  const store = database.createObjectStore(area, { keyPath: 'key' });
-  store.createIndex(BY_REVISION, 'revision');
+  database.createObjectStore(area, { keyPath: 'key' }).createIndex(BY_REVISION, 'revision');
 }
 
 /** @type {Promise<IDBDatabase> | null} */

@@ -11,11 +11,22 @@ CHAT = make_model()
 GREEDY = {"max_tokens": 12}
 
 
-def converse(script, *, files=None, tick_ms=1.0) -> Any:
+def converse(script, *, files=None, tick_ms=1.0, database=None) -> Any:
     """Give the page to the script; `chat` and `second` are open files."""
 
     async def run():
-        host = FakeHost({"chat": CHAT, "second": CHAT} | (files or {}), tick_ms=tick_ms)
+        opened = {"chat": CHAT, "second": CHAT} | (files or {})
+        host = FakeHost(opened, tick_ms=tick_ms, database=database)
         return await script(FakePage(host, start(host)))
 
     return asyncio.run(run())
+
+
+def list_messages(plan) -> list[str]:
+    """Give the names of the nodes of a plan, without the mark of the session."""
+    return [node["record_id"].partition("@")[0] for node in plan["nodes"]]
+
+
+def find_named(rows, name: str) -> Any:
+    """Give the row of a message or an attachment, by its name without the mark of the session."""
+    return next(row for row in rows if row["record_id"].partition("@")[0] == name)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.py_core.bridge.conversation import GREEDY, converse
+from tests.py_core.bridge.conversation import GREEDY, converse, list_messages
 from tests.py_core.model_files import FIXTURE_16
 
 
@@ -63,7 +63,7 @@ def test_a_second_turn_reuses_the_prefix_and_carries_the_first():
 
     second, plan = converse(script)
 
-    assert [node["record_id"] for node in plan["nodes"]].count("turn-1-user") == 1
+    assert list_messages(plan).count("turn-1-user") == 1
     assert second["reused_tokens"] >= len("hello")
 
 
@@ -89,7 +89,7 @@ def test_a_cancelled_turn_ends_as_stopped_and_keeps_its_text():
     assert 0 < reply["value"]["generated_tokens"] < 100
     assert cancel["value"]["outcome"] == "stopping"
     assert follow_up["reused_tokens"] > 0
-    assert "turn-1-assistant" in [node["record_id"] for node in plan["nodes"]]
+    assert "turn-1-assistant" in list_messages(plan)
 
 
 def test_a_turn_stopped_before_its_first_token_leaves_no_trace():
@@ -108,7 +108,7 @@ def test_a_turn_stopped_before_its_first_token_leaves_no_trace():
 
     assert reply["value"]["finish_reason"] == "stopped"
     assert reply["value"]["text"] == ""
-    assert [node["record_id"] for node in plan["nodes"]] == ["turn-1-user"]
+    assert list_messages(plan) == ["turn-1-user"]
 
 
 def test_a_second_send_while_one_runs_is_busy():
@@ -160,7 +160,7 @@ def test_a_message_that_does_not_fit_changes_nothing():
     assert error["code"] == "context_overflow"
     assert error["details"]["needed"] > error["details"]["allowed"] > 0
     assert error["details"]["tier"] == 2
-    ids = [node["record_id"] for node in plan["nodes"]]
+    ids = list_messages(plan)
     assert ids == ["turn-1-user", "turn-1-assistant", "turn-2-user"]
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 from kernels.byte_source import BytesSource
 from kernels.slm_file import open_model
-from tests.py_core.bridge.conversation import CHAT, GREEDY, converse
+from tests.py_core.bridge.conversation import CHAT, GREEDY, converse, list_messages
 
 
 def test_the_facts_of_a_model_are_those_of_its_header():
@@ -69,7 +69,7 @@ def test_a_bad_file_is_refused_by_field_and_offset_and_the_chat_goes_on():
     assert error["code"] == "model_file"
     assert error["details"]["number"] == 4
     assert error["details"]["offset"] == 0
-    assert "turn-1-user" in [node["record_id"] for node in plan["nodes"]]
+    assert "turn-1-user" in list_messages(plan)
     assert closed == ["chat", "broken"]
 
 

@@ -17,7 +17,7 @@ from py_core.commands.counting import ModelCounting
 from py_core.commands.verify_command import verify_command
 from py_core.compiler.pipeline import compile_context
 from py_core.errors import PlanNotKeptError, RecordWithheldError
-from tests.py_core.bridge.conversation import GREEDY, converse
+from tests.py_core.bridge.conversation import GREEDY, converse, find_named
 from tests.py_core.model_files import make_model
 from tests.record_builders import make_policy, make_record, make_request, make_turn
 
@@ -53,10 +53,9 @@ def test_attached_text_is_quoted_and_an_attached_order_is_quarantined():
     first, second = converse_wide(send_two_turns)
 
     for plan in (first, second):
-        nodes = {node["record_id"]: node for node in plan["nodes"]}
-        reasons = {row["record_id"]: row["reason"] for row in plan["exclusions"]}
-        assert nodes["turn-1-attachment-1"]["tier"] == 10
-        assert reasons["turn-1-attachment-2"] == "instruction_text"
+        assert find_named(plan["nodes"], "turn-1-attachment-1")["tier"] == 10
+        left_out = find_named(plan["exclusions"], "turn-1-attachment-2")
+        assert left_out["reason"] == "instruction_text"
         assert plan["boundary"]["is_used"]
 
 
@@ -65,15 +64,16 @@ def test_the_record_behind_a_row_is_as_it_was_given():
 
     async def script(page):
         first, _ = await send_two_turns(page)
-        payload = {"plan_hash": first["plan_hash"], "record_id": "turn-1-attachment-2"}
+        row = find_named(first["exclusions"], "turn-1-attachment-2")
+        payload = {"plan_hash": first["plan_hash"], "record_id": row["record_id"]}
         return first, await page.ask("plan.record", payload)
 
     plan, shown = converse_wide(script)
 
-    hashes = {row["record_id"]: row["envelope_hash"] for row in plan["exclusions"]}
+    row = find_named(plan["exclusions"], "turn-1-attachment-2")
     assert shown["record"]["payload"]["text"] == ORDER
     assert shown["record"]["source"] == "page-2.txt"
-    assert shown["envelope_hash"] == hashes["turn-1-attachment-2"]
+    assert shown["envelope_hash"] == row["envelope_hash"]
 
 
 @pytest.mark.parametrize("turn", [0, 1])

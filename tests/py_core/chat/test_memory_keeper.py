@@ -39,6 +39,10 @@ def keeper(database):
     return MemoryKeeper(Ledger(database), TENANT)
 
 
+async def no_pause():
+    """Nobody waits."""
+
+
 def remember(keeper, text, **more):
     """Keep a text and give its id."""
     return run(keeper.apply(Remember(text, **more), NOW)).verdict.kept[0].record_id
@@ -228,10 +232,25 @@ def test_records_end_when_their_time_is_over(database, keeper):
 
     run(keeper.apply(Sweep(), "2020-01-01T00:00:00+00:00"))
     assert len(run(keeper.read_serving())) == 3
-    run(keeper.apply(Sweep(is_new_session=True), LATER))
+    run(keeper.apply(Sweep(session_until=keeper.revision), LATER))
     served = [record for record in run(keeper.read_serving()) if record.kind != "Tombstone"]
     assert [record.record_id for record in served] == [forever]
     assert "grapes" not in raw_bytes(database)
+
+
+def test_a_visit_ends_what_was_kept_for_the_last_one_and_nothing_of_its_own(database, keeper):
+    """A second tab ends nothing; what was kept before the sweep came round stays too."""
+    remember(keeper, "I like grapes", keep=Keep("session"))
+    second = MemoryKeeper(Ledger(database), TENANT)
+    run(second.warm(no_pause))
+    assert run(second.start_visit(NOW, is_new_session=False)) == ()
+
+    own = remember(second, "I like plums", keep=Keep("session"))
+    gone = run(second.start_visit(NOW, is_new_session=True))
+    served = [record for record in run(second.read_serving()) if record.kind != "Tombstone"]
+    assert [record.record_id for record in served] == [own]
+    assert own not in gone
+    assert len(gone) == 1
 
 
 def test_retention_can_be_changed_later(keeper):

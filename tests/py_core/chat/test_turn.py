@@ -14,6 +14,7 @@ from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnAsk, TurnPorts, make_sampling, run_turn
+from py_core.chat.turn_records import NO_TIME
 from py_core.errors import ContextOverflowError, InvalidSettingError
 from tests.py_core.fake_host import FakeHost
 from tests.py_core.model_files import make_model
@@ -29,10 +30,14 @@ class Listener:
         self.texts = []
         self.on_text_do = lambda: None
 
-    def on_plan(self, plan):
+    def on_plan(self, plan, account):
         """Note the plan."""
         self.heard.append("plan")
-        self.plan = plan
+        self.plan, self.account = plan, account
+
+    def on_notice(self, code, text):
+        """Note the notice."""
+        self.heard.append("notice")
 
     def on_prefill(self, done, total):
         """Note the progress."""
@@ -58,7 +63,7 @@ class Bench:
 
     def run(self, ask=ASK):
         """Run one turn."""
-        ports = TurnPorts(Pacer(self.host), self.listener, self.stop, PlanShelf())
+        ports = TurnPorts(Pacer(self.host), self.listener, self.stop, PlanShelf(), NO_TIME)
         return asyncio.run(run_turn(self.model, self.transcript, ask, ports))
 
 

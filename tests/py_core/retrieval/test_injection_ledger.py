@@ -37,12 +37,15 @@ def test_a_changed_record_is_news():
     assert not seen.is_unchanged
 
 
-def test_a_record_shrinks_only_while_its_answer_is_in_sight():
-    """A reference to what has left the prompt would point at nothing."""
+def test_a_record_is_referred_to_when_it_was_shown_for_this_very_question():
+    """Another question gets it in full, a changed record too; the last showing is named."""
     ledger = InjectionLedger()
     ledger.note([showing("a", turn=1), showing("b", turn=2), showing("c", turn=2, content="old")])
+    ledger.note([showing("b", turn=3)])
     wanted = [("a", "x"), ("b", "x"), ("c", "new"), ("d", "x")]
-    assert ledger.list_references("main", wanted, frozenset((2, 3))) == ("b",)
+    assert ledger.list_references("main", "question", wanted) == {"a": 1, "b": 3}
+    assert ledger.list_references("main", "another question", wanted) == {}
+    assert ledger.list_references("other", "question", wanted) == {}
 
 
 def test_a_reset_forgets_the_conversation_and_no_other():

@@ -55,6 +55,7 @@ def test_each_record_comes_once_and_lanes_that_are_not_connected_are_off():
     assert [record.record_id for record in gathered.records] == ["a", "b", "c"]
     assert statuses(gathered) == {
         "local": "answered",
+        "session": "off",
         "current_message": "off",
         "status": "answered",
         "handoff": "off",

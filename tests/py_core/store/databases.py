@@ -58,9 +58,11 @@ def open_sqlite(path: Path) -> Any:
 class FakeDatabaseHost:
     """The database functions of the shell, as JSON texts over a store in memory."""
 
-    def __init__(self, database: MemoryDatabase | None = None) -> None:
+    def __init__(self, database: Database | None = None) -> None:
         self.database = database or MemoryDatabase()
         self.next_failure = ""
+        self.is_first_tab = True
+        self.lasting_failure = ""
 
     async def ledger_changes(self, area: str, revision: int) -> str:
         """Read what changed."""
@@ -79,7 +81,7 @@ class FakeDatabaseHost:
             Erase(Area(area), key) if text is None else Put(Area(area), key, text)
             for area, key, text in json.loads(changes)
         ]
-        if self.next_failure:
+        if self.next_failure or self.lasting_failure:
             return self._answer({})
         outcome = await self.database.commit(base_revision, parsed)
         is_committed = isinstance(outcome, Committed)
@@ -104,8 +106,12 @@ class FakeDatabaseHost:
         """Grant nothing."""
         return self._answer({"is_persistent": False})
 
+    async def ledger_visit(self) -> str:
+        """Tell whether another tab is open."""
+        return json.dumps({"is_first": self.is_first_tab})
+
     def _answer(self, value: dict[str, Any]) -> str:
-        failure, self.next_failure = self.next_failure, ""
+        failure, self.next_failure = self.next_failure or self.lasting_failure, ""
         return json.dumps({"error": failure} if failure else value)
 
 

@@ -13,6 +13,7 @@ const ENDINGS = Object.freeze({
   length: 'finished: length, Max tokens reached',
   context: 'finished: context full',
   stopped: 'stopped',
+  halted: 'a policy forbids this request',
 });
 
 /**

@@ -1,0 +1,98 @@
+"""Everything about memory that the border holds: keeper, shelf, lanes, hints.
+
+Takes a host and the transcript; warms the memory, answers its requests, tells what a message means
+for it, and gives the memory of the conversation to a turn. Does not know models.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+from py_core.bridge.answer_chat import preview_intent
+from py_core.bridge.answer_memory import answer_memory
+from py_core.bridge.host import Host
+from py_core.bridge.host_clock import read_utc
+from py_core.bridge.memory_hints import find_hint
+from py_core.bridge.memory_requests import MemoryApply, MemoryPreview, MemoryRequest, RetractAction
+from py_core.bridge.memory_values import MemoryValue
+from py_core.bridge.messages import EventData, IntentPreview
+from py_core.bridge.retrieval_messages import IntentShown
+from py_core.chat.find_memory import STORE_ERRORS, TurnMemory
+from py_core.chat.lane_ports import LocalLane, SessionLane
+from py_core.chat.memory_keeper import MemoryKeeper
+from py_core.chat.memory_shelf import MemoryShelf
+from py_core.chat.message_ids import name_message
+from py_core.chat.transcript import Transcript
+from py_core.chat.turn_records import TENANT
+from py_core.memory.changes import Stamp
+from py_core.memory_errors import ChangeRefusedError
+from py_core.store.host_database import HostDatabase
+from py_core.store.ledger import Ledger
+
+
+class MemoryDesk:
+    """The memory of this tab."""
+
+    def __init__(self, host: Host, transcript: Transcript) -> None:
+        """Start unread."""
+        self._host, self._transcript = host, transcript
+        ledger = Ledger(HostDatabase(host))
+        self._keeper = MemoryKeeper(ledger, TENANT)
+        self._shelf = MemoryShelf(self._keeper, ledger, host.pause)
+        began = Stamp(TENANT, read_utc(host).isoformat())
+        self.memory = TurnMemory(
+            self._shelf,
+            {"local": LocalLane(self._shelf), "session": SessionLane(self._keeper, began)},
+            host.now_ms,
+        )
+
+    async def warm(self) -> None:
+        """Read the memory and its index ahead of the first request.
+
+        With the first tab a visit begins, so what was kept for the last one goes. A memory that
+        cannot be read says so when it is asked.
+        """
+        await self._keeper.warm(self._host.pause)
+        with suppress(*STORE_ERRORS, ChangeRefusedError):
+            is_first = bool(json.loads(await self._host.ledger_visit())["is_first"])
+            await self._keeper.start_visit(self._host.now_utc(), is_new_session=is_first)
+        with suppress(*STORE_ERRORS):
+            await self._shelf.follow()
+            await self._shelf.save()
+        await self._keeper.pack()
+
+    async def answer(self, request: IntentPreview | MemoryRequest) -> IntentShown | MemoryValue:
+        """Do what a request about the memory asks; the memory never waits for the model.
+
+        Raises:
+            TinyloomError: what went wrong, for an error reply.
+        """
+        if isinstance(request, IntentPreview):
+            return preview_intent(
+                request.payload, self._transcript, self.memory, read_utc(self._host)
+            )
+        return await answer_memory(self._date(request), self._keeper, self._host.now_utc())
+
+    async def hint(self, text: str, emit: Callable[[EventData], None]) -> None:
+        """Tell the page what the coming message means for the memory."""
+        transcript = self._transcript
+        transcript.mark_revision(self._keeper.revision)
+        message_id = name_message(transcript.session_key, transcript.next_number, "user")
+        hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())
+        if hint is not None:
+            emit(hint)
+
+    def _date(self, request: MemoryRequest) -> MemoryRequest:
+        """Fill in what a message that is taken back said, and since when it could shape records."""
+        if not isinstance(request, MemoryPreview | MemoryApply):
+            return request
+        change = request.payload.change
+        if not isinstance(change, RetractAction) or change.since:
+            return request
+        known = {
+            "since": self._transcript.find_revision(change.target_id),
+            "text": change.text or self._transcript.find_text(change.target_id),
+        }
+        dated = change.model_copy(update=known)
+        payload = request.payload.model_copy(update={"change": dated})
+        return request.model_copy(update={"payload": payload})
