@@ -7,12 +7,14 @@ ids, tasks or where the memory is kept.
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
+from py_core.bridge.describe_memory import describe_change, describe_file, to_row
 from py_core.bridge.memory_requests import (
     ChangeData,
     ConfirmAction,
     CorrectAction,
     ForgetAction,
     KeepAction,
+    KeepSummaryAction,
     MemoryApply,
     MemoryErase,
     MemoryExport,
@@ -25,13 +27,16 @@ from py_core.bridge.memory_requests import (
     MemoryShow,
     MemoryStartup,
     MemoryStartupPayload,
+    MemoryStatus,
+    MemoryStatusPayload,
+    RebuildAction,
     RejectAction,
     RememberAction,
     RetractAction,
     SweepAction,
 )
 from py_core.bridge.memory_values import (
-    AffectedData,
+    BootPart,
     ChangeReport,
     HistoryEdgeData,
     KeepData,
@@ -40,34 +45,40 @@ from py_core.bridge.memory_values import (
     MemoryExported,
     MemoryImported,
     MemoryPage,
-    MemoryRow,
+    MemoryStatusShown,
     MemoryValue,
     PlanUse,
-    SecretData,
-    StartupFileState,
     StartupState,
     StorageFacts,
 )
 from py_core.chat.memory_keeper import MemoryKeeper
-from py_core.memory.browse import BrowseAsk, BrowseRow, find_raw_sources, show_row
+from py_core.memory.browse import BrowseAsk, find_raw_sources
 from py_core.memory.changes import (
     Confirm,
     Correct,
     Forget,
     Keep,
     KeepFor,
+    KeepSummary,
     MemoryChange,
+    Rebuild,
     Reject,
     Remember,
     Retract,
     Sweep,
 )
-from py_core.memory.startup import PATHS, FilePackage
-from py_core.memory.verdict import Verdict
+from py_core.memory.startup import PATHS
 from py_core.memory_errors import ChangeRefusedError
 from py_core.records.kinds import Record
 from py_core.records.record_text import write_record
-from py_core.store.heads import Head, Standing, make_head
+from py_core.store.loss import Loss
+
+_EXPORT = "Import an export if you have one; what was kept only here cannot be brought back."
+WARNINGS: Mapping[Loss, str] = {
+    "emptied": f"This browser no longer holds the memory that was kept here. {_EXPORT}",
+    "rolled_back": f"The memory is older than it was; what came later is lost. {_EXPORT}",
+    "replaced": f"Another memory stands where yours was. {_EXPORT}",
+}
 
 
 async def answer_memory(request: MemoryRequest, keeper: MemoryKeeper, now: str) -> MemoryValue:
@@ -83,11 +94,11 @@ async def answer_memory(request: MemoryRequest, keeper: MemoryKeeper, now: str) 
         case MemoryShow():
             value = await _show(request.payload.record_id, keeper)
         case MemoryPreview():
-            verdict = await keeper.preview(_read_change(request.payload.change), now)
-            value = await _report(verdict, keeper, {}, is_made=False)
+            change = _read_change(request.payload.change, keeper)
+            value = await report_preview(change, keeper, now)
         case MemoryApply():
-            applied = await keeper.apply(_read_change(request.payload.change), now)
-            value = await _report(applied.verdict, keeper, applied.rebuilt, is_made=True)
+            applied = await keeper.apply(_read_change(request.payload.change, keeper), now)
+            value = describe_change(applied.verdict, keeper, applied.rebuilt, is_made=True)
         case MemoryExport():
             text = await keeper.export()
             value = MemoryExported(text=text, records=text.count("\n") - 1)
@@ -97,7 +108,9 @@ async def answer_memory(request: MemoryRequest, keeper: MemoryKeeper, now: str) 
             await keeper.erase_everything()
             value = MemoryErased(revision=keeper.revision)
         case MemoryStartup():
-            value = await _startup(request.payload, keeper)
+            value = await _startup(request.payload, keeper, now)
+        case MemoryStatus():
+            value = await _check(request.payload, keeper)
         case _:
             assert_never(request)
     return value
@@ -108,7 +121,7 @@ async def _list(payload: MemoryListPayload, keeper: MemoryKeeper) -> MemoryPage:
     page = await keeper.browse(ask)
     use = await keeper.measure()
     return MemoryPage(
-        rows=tuple(map(_to_row, page.rows)),
+        rows=tuple(map(to_row, page.rows)),
         total=page.total,
         groups={name: dict(counts) for name, counts in page.groups.items()},
         revision=keeper.revision,
@@ -129,45 +142,15 @@ async def _show(record_id: str, keeper: MemoryKeeper) -> MemoryDetail:
         record_id=record_id,
         text=view.record.text,
         record_json=write_record(view.record),
-        nodes=tuple(map(_to_row, view.history.nodes)),
+        nodes=tuple(map(to_row, view.history.nodes)),
         edges=tuple(
             HistoryEdgeData(begin=edge.begin, end=edge.end, kind=edge.kind)
             for edge in view.history.edges
         ),
         gone_ids=view.history.gone_ids,
         raw_sources=find_raw_sources(heads, record_id),
+        raw_turns=(),
         plans=tuple(PlanUse(at=at, plan_hash=plan_hash) for at, plan_hash in view.plans),
-    )
-
-
-async def _report(
-    verdict: Verdict, keeper: MemoryKeeper, rebuilt: Mapping[str, str], *, is_made: bool
-) -> ChangeReport:
-    heads = await keeper.list_heads()
-    return ChangeReport(
-        is_made=is_made,
-        kept=tuple(_to_new_row(record) for record in verdict.kept),
-        secrets=tuple(
-            SecretData(kind=finding.kind.value, begin=finding.begin, end=finding.end)
-            for finding in verdict.findings
-        ),
-        contradicts=_to_rows(verdict.contradicts, heads),
-        repeats=_to_rows(verdict.repeats, heads),
-        erased=verdict.erased,
-        affected=tuple(
-            AffectedData(
-                record_id=item.record_id,
-                # What has just been deleted is not sent anywhere any more.
-                text="" if is_made else show_row(item.head).excerpt,
-                spread=item.spread,
-                verdict=item.verdict,
-                cost=item.cost,
-                value=item.value,
-            )
-            for item in verdict.repair.affected
-        ),
-        rebuilt=tuple(sorted(rebuilt.items())),
-        revision=keeper.revision,
     )
 
 
@@ -184,31 +167,50 @@ async def _import(payload: MemoryImportPayload, keeper: MemoryKeeper, now: str) 
     )
 
 
-async def _startup(payload: MemoryStartupPayload, keeper: MemoryKeeper) -> StartupState:
+async def _startup(payload: MemoryStartupPayload, keeper: MemoryKeeper, now: str) -> StartupState:
     if payload.write is not None:
         await keeper.write_startup(payload.write.path, payload.write.text)
     package = await keeper.read_startup()
+    boot = await keeper.read_boot(package, now)
     return StartupState(
-        files=tuple(_describe_file(path, package) for path in PATHS),
+        files=tuple(describe_file(path, package) for path in PATHS),
         is_complete=package.is_complete,
+        boot=(
+            BootPart(part="identity", items=_name_records(boot.identity)),
+            BootPart(part="status", items=_name_records(boot.status)),
+            BootPart(part="cursor", items=(boot.cursor,) if boot.cursor else ()),
+            BootPart(part="profile", items=_name_records(boot.profile)),
+            BootPart(part="outbox", items=boot.outbox),
+        ),
+        boot_hash=boot.package_hash,
     )
 
 
-def _describe_file(path: str, package: FilePackage) -> StartupFileState:
-    for file in package.files:
-        if file.path == path:
-            return StartupFileState(
-                path=path, state="ok", title=file.title, text=file.text, problem=""
-            )
-    for error in package.broken:
-        if error.path == path:
-            return StartupFileState(
-                path=path, state="broken", title="", text="", problem=error.message
-            )
-    return StartupFileState(path=path, state="missing", title="", text="", problem="")
+def _name_records(records: Iterable[Record]) -> tuple[str, ...]:
+    return tuple(record.subject or record.record_id for record in records)
 
 
-def _read_change(data: ChangeData) -> MemoryChange:
+async def report_preview(change: MemoryChange, keeper: MemoryKeeper, now: str) -> ChangeReport:
+    """Tell what a change would do."""
+    verdict = await keeper.preview(change, now)
+    return describe_change(verdict, keeper, {}, is_made=False)
+
+
+async def _check(payload: MemoryStatusPayload, keeper: MemoryKeeper) -> MemoryStatusShown:
+    if payload.is_accepted:
+        await keeper.begin_anew()
+        loss = None
+    else:
+        loss = await keeper.check(payload.known_id, payload.known_revision)
+    return MemoryStatusShown(
+        ledger_id=keeper.ledger_id,
+        revision=keeper.revision,
+        loss=loss or "",
+        warning=WARNINGS[loss] if loss else "",
+    )
+
+
+def _read_change(data: ChangeData, keeper: MemoryKeeper) -> MemoryChange:
     change: MemoryChange
     match data:
         case RememberAction():
@@ -228,38 +230,24 @@ def _read_change(data: ChangeData) -> MemoryChange:
             change = Retract(data.target_id, data.text, data.since)
         case KeepAction():
             change = KeepFor(data.record_id, _read_keep(data.keep))
-        case SweepAction():
-            change = Sweep()
+        case SweepAction() | RebuildAction() | KeepSummaryAction():
+            change = _read_tending(data, keeper)
         case _:
             assert_never(data)
     return change
 
 
+def _read_tending(
+    data: SweepAction | RebuildAction | KeepSummaryAction, keeper: MemoryKeeper
+) -> MemoryChange:
+    match data:
+        case SweepAction():
+            return Sweep()
+        case RebuildAction():
+            return Rebuild(data.record_ids)
+        case KeepSummaryAction():
+            return KeepSummary(keeper.find_draft(data.draft_id))
+
+
 def _read_keep(data: KeepData) -> Keep:
     return Keep(data.rule, data.until)
-
-
-def _to_rows(record_ids: Iterable[str], heads: Mapping[str, Head]) -> tuple[MemoryRow, ...]:
-    return tuple(_to_row(show_row(heads[key])) for key in record_ids if key in heads)
-
-
-def _to_new_row(record: Record) -> MemoryRow:
-    return _to_row(show_row(make_head(record, Standing.ACTIVE, 0)))
-
-
-def _to_row(row: BrowseRow) -> MemoryRow:
-    head = row.head
-    return MemoryRow(
-        record_id=head.record_id,
-        kind=head.kind,
-        standing=head.standing.value,
-        tier=row.tier,
-        subject=head.subject,
-        scope=head.scope,
-        source=head.source,
-        observed_at=head.observed_at,
-        keep=KeepData.model_validate({"rule": head.retention_rule, "until": head.keep_until}),
-        confidence_ppm=head.confidence_ppm,
-        text=row.excerpt,
-        is_cut=len(row.excerpt) < head.text_chars,
-    )

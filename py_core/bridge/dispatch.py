@@ -20,7 +20,8 @@ from py_core.bridge.chat_messages import ChatSendPayload
 from py_core.bridge.host import Host
 from py_core.bridge.host_clock import read_utc
 from py_core.bridge.memory_desk import MemoryDesk
-from py_core.bridge.memory_requests import MemoryRequest
+from py_core.bridge.memory_requests import MemoryRequest, MemorySummarise
+from py_core.bridge.memory_values import SummaryDraft
 from py_core.bridge.messages import (
     PROTOCOL_VERSION,
     Cancel,
@@ -46,6 +47,7 @@ from py_core.bridge.model_messages import (
     ModelPlanAsked,
 )
 from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
+from py_core.chat.conversation_summary import SummaryPorts
 from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import list_op_sets
@@ -107,6 +109,8 @@ class Dispatcher:
             case ChatReset():
                 with self._holding(request):
                     return self._reset()
+            case MemorySummarise():
+                return await self._summarise(request, emit)
             case _:
                 return await self._look(request)
 
@@ -158,6 +162,14 @@ class Dispatcher:
             emit(NoticeData(code="thread_lost", text=text))
         return result
 
+    async def _summarise(self, request: MemorySummarise, emit: Emit) -> SummaryDraft:
+        if request.payload.mode == "rule":
+            return await self._memory_desk.summarise_by_rule()
+        model = self._session.require_model()
+        with self._holding(request) as stop:
+            ports = SummaryPorts(Pacer(self._host), TurnEvents(emit, ""), stop)
+            return await self._memory_desk.summarise_by_model(model, ports)
+
     def _free(self) -> ModelFreed:
         was_loaded = self._session.free()
         return ModelFreed(was_loaded=was_loaded, heap_bytes=int(self._host.heap_bytes()))
@@ -172,7 +184,7 @@ class Dispatcher:
 
     @contextmanager
     def _holding(
-        self, request: ModelLoad | ModelFree | ChatSend | ChatReset
+        self, request: ModelLoad | ModelFree | ChatSend | ChatReset | MemorySummarise
     ) -> Iterator[StopSignal]:
         """Take the model for one request.
 

@@ -9,23 +9,31 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from py_core.bridge.answer_chat import preview_intent
-from py_core.bridge.answer_memory import answer_memory
+from py_core.bridge.answer_memory import answer_memory, report_preview
 from py_core.bridge.host import Host
 from py_core.bridge.host_clock import read_utc
 from py_core.bridge.memory_hints import find_hint
 from py_core.bridge.memory_requests import MemoryApply, MemoryPreview, MemoryRequest, RetractAction
-from py_core.bridge.memory_values import MemoryValue
+from py_core.bridge.memory_values import MemoryDetail, MemoryValue, RawTurn, SummaryDraft
 from py_core.bridge.messages import EventData, IntentPreview
 from py_core.bridge.retrieval_messages import IntentShown
+from py_core.chat.conversation_summary import (
+    SummaryPorts,
+    draft_by_model,
+    draft_by_rule,
+    list_turns,
+)
 from py_core.chat.find_memory import STORE_ERRORS, TurnMemory
 from py_core.chat.lane_ports import LocalLane, SessionLane
+from py_core.chat.loaded_model import LoadedModel
 from py_core.chat.memory_keeper import MemoryKeeper
 from py_core.chat.memory_shelf import MemoryShelf
 from py_core.chat.message_ids import name_message
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn_records import TENANT
-from py_core.memory.changes import Stamp
+from py_core.memory.changes import KeepSummary, Stamp
 from py_core.memory_errors import ChangeRefusedError
+from py_core.records.kinds import ShortTermSummary
 from py_core.store.host_database import HostDatabase
 from py_core.store.ledger import Ledger
 
@@ -56,10 +64,11 @@ class MemoryDesk:
         with suppress(*STORE_ERRORS, ChangeRefusedError):
             is_first = bool(json.loads(await self._host.ledger_visit())["is_first"])
             await self._keeper.start_visit(self._host.now_utc(), is_new_session=is_first)
+        # Packs first: they take a second at most, the index of words many for a large memory.
+        await self._keeper.pack(self._host.pause)
         with suppress(*STORE_ERRORS):
             await self._shelf.follow()
             await self._shelf.save()
-        await self._keeper.pack()
 
     async def answer(self, request: IntentPreview | MemoryRequest) -> IntentShown | MemoryValue:
         """Do what a request about the memory asks; the memory never waits for the model.
@@ -71,7 +80,44 @@ class MemoryDesk:
             return preview_intent(
                 request.payload, self._transcript, self.memory, read_utc(self._host)
             )
-        return await answer_memory(self._date(request), self._keeper, self._host.now_utc())
+        value = await answer_memory(self._date(request), self._keeper, self._host.now_utc())
+        return self._add_raw_turns(value) if isinstance(value, MemoryDetail) else value
+
+    async def summarise_by_rule(self) -> SummaryDraft:
+        """Draft a summary of whole sentences.
+
+        Raises:
+            ChangeRefusedError: nothing was said that could be summed up.
+        """
+        heads = await self._keeper.list_heads()
+        turns = list_turns(self._transcript, heads)
+        return await self._show_draft(draft_by_rule(turns, heads, self._stamp()))
+
+    async def summarise_by_model(self, model: LoadedModel, ports: SummaryPorts) -> SummaryDraft:
+        """Draft a summary in the model's words.
+
+        Raises:
+            ChangeRefusedError: nothing was said that could be summed up.
+            RequestCancelledError: it was stopped.
+        """
+        heads = await self._keeper.list_heads()
+        turns = list_turns(self._transcript, heads)
+        draft = await draft_by_model(model, turns, heads, self._stamp(), ports)
+        return await self._show_draft(draft)
+
+    async def _show_draft(self, draft: ShortTermSummary) -> SummaryDraft:
+        self._keeper.keep_draft(draft)
+        report = await report_preview(KeepSummary(draft), self._keeper, self._host.now_utc())
+        return SummaryDraft(draft_id=draft.record_id, report=report)
+
+    def _stamp(self) -> Stamp:
+        return Stamp(TENANT, read_utc(self._host).isoformat())
+
+    def _add_raw_turns(self, detail: MemoryDetail) -> MemoryDetail:
+        """Lead from a record back to the messages of this conversation that it was made of."""
+        said = {turn.record_id: turn.text for turn in list_turns(self._transcript, {})}
+        raw = [RawTurn(record_id=key, text=said[key]) for key in detail.raw_sources if key in said]
+        return detail.model_copy(update={"raw_turns": tuple(raw)})
 
     async def hint(self, text: str, emit: Callable[[EventData], None]) -> None:
         """Tell the page what the coming message means for the memory."""

@@ -84,6 +84,20 @@ class SweepAction(Message):
     action: Literal["sweep"]
 
 
+class RebuildAction(Message):
+    """Make withdrawn records again; all of them when none is named."""
+
+    action: Literal["rebuild"]
+    record_ids: Annotated[tuple[RecordId, ...], Field(max_length=MOST_IDS)] = ()
+
+
+class KeepSummaryAction(Message):
+    """Keep a summary that `memory.summarise` has shown."""
+
+    action: Literal["keep_summary"]
+    draft_id: RecordId
+
+
 ChangeData = Annotated[
     RememberAction
     | ConfirmAction
@@ -92,7 +106,9 @@ ChangeData = Annotated[
     | ForgetAction
     | RetractAction
     | KeepAction
-    | SweepAction,
+    | SweepAction
+    | RebuildAction
+    | KeepSummaryAction,
     Field(discriminator="action"),
 ]
 
@@ -136,6 +152,23 @@ class MemoryStartupPayload(Message):
     """Read the start-up files, after writing one if given."""
 
     write: StartupFileData | None = None
+
+
+class MemoryStatusPayload(Message):
+    """What the page remembers of the store in another place.
+
+    `is_accepted` takes the store as it is now, after the user was told of a loss.
+    """
+
+    known_id: Annotated[str, Field(max_length=64)] = ""
+    known_revision: int = Field(default=0, ge=0, le=LARGEST_PAGE_INTEGER)
+    is_accepted: bool = False
+
+
+class SummarisePayload(Message):
+    """Who writes the summary: the rule that picks sentences, or the loaded model."""
+
+    mode: Literal["rule", "model"]
 
 
 class MemoryList(RequestEnvelope):
@@ -194,6 +227,20 @@ class MemoryStartup(RequestEnvelope):
     payload: MemoryStartupPayload
 
 
+class MemoryStatus(RequestEnvelope):
+    """Ask whether the store is still the one that is remembered."""
+
+    kind: Literal["memory.status"]
+    payload: MemoryStatusPayload
+
+
+class MemorySummarise(RequestEnvelope):
+    """Draft a summary of the conversation; nothing is kept by it."""
+
+    kind: Literal["memory.summarise"]
+    payload: SummarisePayload
+
+
 MemoryRequest = (
     MemoryList
     | MemoryShow
@@ -203,8 +250,7 @@ MemoryRequest = (
     | MemoryImport
     | MemoryErase
     | MemoryStartup
+    | MemoryStatus
 )
-MEMORY_KINDS = frozenset(
-    f"memory.{verb}"
-    for verb in ("list", "show", "preview", "apply", "export", "import", "erase", "startup")
-)
+_VERBS = "list show preview apply export import erase startup status summarise"
+MEMORY_KINDS = frozenset(f"memory.{verb}" for verb in _VERBS.split())

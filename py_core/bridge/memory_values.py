@@ -69,6 +69,13 @@ class PlanUse(Message):
     plan_hash: str
 
 
+class RawTurn(Message):
+    """A message of this conversation that a record was made of."""
+
+    record_id: str
+    text: str
+
+
 class MemoryDetail(Message):
     """One record opened; `record_json` is the record in its canonical form."""
 
@@ -79,6 +86,7 @@ class MemoryDetail(Message):
     edges: tuple[HistoryEdgeData, ...]
     gone_ids: tuple[str, ...]
     raw_sources: tuple[str, ...]
+    raw_turns: tuple[RawTurn, ...]
     plans: tuple[PlanUse, ...]
 
 
@@ -91,7 +99,7 @@ class SecretData(Message):
 
 
 class AffectedData(Message):
-    """A record that is withdrawn with the change."""
+    """A record that is withdrawn with the change, and what it would be made of again."""
 
     record_id: str
     text: str
@@ -99,6 +107,20 @@ class AffectedData(Message):
     verdict: Literal["rebuild", "not_rebuildable", "not_worth_it", "has_no_sources"]
     cost: int
     value: int
+    support: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
+class LineageData(Message):
+    """How a summary came about."""
+
+    summariser: str
+    summariser_version: str
+    prompt_policy_hash: str
+    omissions: tuple[str, ...]
+    confidence_ppm: int
+    sources: tuple[str, ...]
+    supersedes: tuple[str, ...]
 
 
 class ChangeReport(Message):
@@ -112,7 +134,24 @@ class ChangeReport(Message):
     erased: tuple[str, ...]
     affected: tuple[AffectedData, ...]
     rebuilt: tuple[tuple[str, str], ...]
+    lineage: LineageData | None
     revision: int
+
+
+class SummaryDraft(Message):
+    """A summary that nobody keeps yet; the report says what keeping it would do."""
+
+    draft_id: str
+    report: ChangeReport
+
+
+class MemoryStatusShown(Message):
+    """Which store this is; a loss comes with a sentence that says what to do."""
+
+    ledger_id: str
+    revision: int
+    loss: Literal["", "emptied", "rolled_back", "replaced"]
+    warning: str
 
 
 class MemoryExported(Message):
@@ -150,11 +189,20 @@ class StartupFileState(Message):
     problem: str
 
 
+class BootPart(Message):
+    """One part of what a session begins with, in its fixed order."""
+
+    part: Literal["identity", "status", "cursor", "profile", "outbox"]
+    items: tuple[str, ...]
+
+
 class StartupState(Message):
-    """All start-up files in reading order."""
+    """All start-up files in reading order, and the package that a session begins with."""
 
     files: tuple[StartupFileState, ...]
     is_complete: bool
+    boot: tuple[BootPart, ...]
+    boot_hash: str
 
 
 MemoryValue = (
@@ -165,4 +213,6 @@ MemoryValue = (
     | MemoryImported
     | MemoryErased
     | StartupState
+    | SummaryDraft
+    | MemoryStatusShown
 )

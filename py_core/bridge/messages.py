@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from py_core.bridge.chat_messages import ChatSendPayload, IntentPreviewPayload
-from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest
+from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest, MemorySummarise
 from py_core.bridge.memory_values import MemoryValue
 from py_core.bridge.message_shape import AnswerEnvelope, Message, Nothing, RequestEnvelope
 from py_core.bridge.model_messages import (
@@ -93,6 +93,7 @@ PageRequest = Annotated[
     | ReceiptExportAsked
     | Cancel
     | RuntimeFactsAsked
+    | MemorySummarise
     | MemoryRequest,
     Field(discriminator="kind"),
 ]

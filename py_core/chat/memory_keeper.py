@@ -24,15 +24,24 @@ from py_core.memory.exchange import ImportReport, export_lines, merge, read_line
 from py_core.memory.inference import suggest
 from py_core.memory.rebuild import Rebuilder, SuccessorCheck
 from py_core.memory.repair import RepairPlan, publish_repairs
-from py_core.memory.startup import FilePackage, read_package
+from py_core.memory.startup import (
+    BootPackage,
+    FilePackage,
+    make_boot_package,
+    read_package,
+)
 from py_core.memory.summary import summarise
 from py_core.memory.verdict import Verdict
-from py_core.memory_errors import StorageFullError, StorageLostError
-from py_core.records.kinds import Record
+from py_core.memory_errors import ChangeRefusedError, StorageFullError, StorageLostError
+from py_core.records.kinds import Record, ShortTermSummary
 from py_core.store.edits import Edit, Entry, Snapshot
+from py_core.store.head_table import HeadTable, as_table
 from py_core.store.heads import Head
 from py_core.store.ledger import Ledger
+from py_core.store.loss import Loss, find_loss
 from py_core.store.ports import Area, Put, StorageUse
+
+MOST_DRAFTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,12 @@ class MemoryKeeper:
         """Serve one workspace."""
         self._ledger, self._tenant = ledger, tenant
         self._found_revision = 0
+        self._drafts: dict[str, ShortTermSummary] = {}
+
+    @property
+    def ledger_id(self) -> str:
+        """Which ledger this is; empty until something was written."""
+        return self._ledger.ledger_id
 
     @property
     def revision(self) -> int:
@@ -87,10 +102,11 @@ class MemoryKeeper:
         sweep = Sweep(self._found_revision if is_new_session else 0)
         return (await self.apply(sweep, now)).verdict.erased
 
-    async def pack(self) -> None:
+    async def pack(self, pause: Callable[[], Awaitable[object]]) -> None:
         """Put heads that were written since the last visit together, for a faster start."""
         with suppress(StorageLostError, StorageFullError):
-            await self._ledger.pack()
+            while await self._ledger.pack_once():
+                await pause()
 
     async def preview(self, change: MemoryChange, now: str) -> Verdict:
         """Show what a change would do.
@@ -138,6 +154,22 @@ class MemoryKeeper:
             )
         return summary
 
+    def keep_draft(self, summary: ShortTermSummary) -> None:
+        """Hold a summary until the user has seen it; nothing is written."""
+        self._drafts[summary.record_id] = summary
+        for oldest in list(self._drafts)[:-MOST_DRAFTS]:
+            del self._drafts[oldest]
+
+    def find_draft(self, draft_id: str) -> ShortTermSummary:
+        """Give a summary that was shown.
+
+        Raises:
+            ChangeRefusedError: it was shown too long ago.
+        """
+        if draft_id not in self._drafts:
+            raise ChangeRefusedError(field="draft_id", expected="has to be shown first")
+        return self._drafts[draft_id]
+
     async def read_serving(self, record_ids: Collection[str] | None = None) -> tuple[Record, ...]:
         """Open what a compiler may see: active records and the marks of deletions.
 
@@ -152,6 +184,11 @@ class MemoryKeeper:
         records = await self._ledger.read_records(active)
         # A record that went in the meantime is missing here, and that is right.
         return tuple(records[key] for key in sorted(records))
+
+    @property
+    def heads(self) -> HeadTable:
+        """All heads as they were read last."""
+        return self._ledger.heads
 
     async def list_heads(self) -> Mapping[str, Head]:
         """Give all heads as they are now."""
@@ -205,6 +242,15 @@ class MemoryKeeper:
         """Read the start-up files."""
         return read_package(await self._ledger.read_area(Area.STARTUP))
 
+    async def read_boot(self, package: FilePackage, now: str) -> BootPackage:
+        """Put together what a session begins with, from what is kept now."""
+        heads = await self.list_heads()
+        profile = [head.record_id for head in as_table(heads).of_kind("UserPreferenceAssertion")]
+        fields = await self.read_serving(profile)
+        waiting = await self._ledger.read_area(Area.OUTBOX)
+        cursor = (await self._ledger.read_area(Area.CURSOR)).get("revision", "")
+        return make_boot_package(package.files, fields, sorted(waiting), cursor, self._stamp(now))
+
     async def write_startup(self, path: str, text: str) -> FilePackage:
         """Check and keep one start-up file.
 
@@ -217,6 +263,20 @@ class MemoryKeeper:
         put = Put(Area.STARTUP, path, checked.files[0].text)
         await self._ledger.apply(lambda snapshot: Edit(rows=(put,)))
         return await self.read_startup()
+
+    async def check(self, known_id: str, known_revision: int) -> Loss | None:
+        """Compare the store with what the page remembers of it elsewhere.
+
+        Raises:
+            StorageLostError: it went away while this page was open.
+        """
+        await self._ledger.refresh()
+        return find_loss(self._ledger, known_id, known_revision)
+
+    async def begin_anew(self) -> None:
+        """Go on with whatever store is there now."""
+        self._ledger.forget()
+        await self._ledger.refresh()
 
     async def erase_everything(self) -> None:
         """Remove every record, mark, choice, plan and file."""

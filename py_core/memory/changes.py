@@ -7,6 +7,8 @@ or makes it so. Does not know the ledger.
 from dataclasses import dataclass, field
 from typing import Literal
 
+from py_core.records.kinds import ShortTermSummary
+
 KeepRule = Literal["forever", "session", "until"]
 
 
@@ -103,7 +105,32 @@ class Sweep:
     session_until: int = 0
 
 
-MemoryChange = Remember | Confirm | Reject | Correct | Forget | Retract | KeepFor | Sweep
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """Make withdrawn records again; all of them when none is named."""
+
+    record_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeepSummary:
+    """Keep a summary that was shown; it takes the place of older ones of the same turns."""
+
+    summary: ShortTermSummary
+
+
+MemoryChange = (
+    Remember
+    | Confirm
+    | Reject
+    | Correct
+    | Forget
+    | Retract
+    | KeepFor
+    | Sweep
+    | Rebuild
+    | KeepSummary
+)
 
 
 @dataclass(frozen=True, slots=True)

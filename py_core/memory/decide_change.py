@@ -13,7 +13,9 @@ from py_core.memory.changes import (
     Correct,
     Forget,
     KeepFor,
+    KeepSummary,
     MemoryChange,
+    Rebuild,
     Reject,
     Remember,
     Retract,
@@ -36,13 +38,16 @@ from py_core.memory.never_list import read_never_list, write_never_list
 from py_core.memory.rebuild import SummaryShop
 from py_core.memory.repair import make_barrier, plan_repair
 from py_core.memory.retention import find_ended
+from py_core.memory.retry_repair import list_withdrawn, plan_retry
 from py_core.memory.sensitivity import Finding, redact, require_clean, scan
 from py_core.memory.verdict import Verdict
 from py_core.memory.versions import find_versions
 from py_core.memory_errors import ChangeRefusedError
-from py_core.records.kinds import Record
+from py_core.records.kinds import Record, ShortTermSummary
 from py_core.store.edits import Edit, Entry, Restand, Snapshot
 from py_core.store.heads import Head, Standing
+
+_CORRECTABLE = frozenset({Standing.ACTIVE, Standing.PENDING, Standing.WITHDRAWN})
 
 
 def want_records(change: MemoryChange, heads: Mapping[str, Head]) -> Collection[str]:
@@ -50,7 +55,10 @@ def want_records(change: MemoryChange, heads: Mapping[str, Head]) -> Collection[
     match change:
         case Confirm() | Correct() | KeepFor():
             return [change.record_id] if change.record_id in heads else []
-        case Remember() | Reject() | Forget() | Retract() | Sweep():
+        case Rebuild():
+            plan = plan_retry(heads, change.record_ids or list_withdrawn(heads), SummaryShop(heads))
+            return {key for item in plan.to_rebuild for key in item.support}
+        case Remember() | Reject() | Forget() | Retract() | Sweep() | KeepSummary():
             return []
         case _:
             assert_never(change)
@@ -79,16 +87,52 @@ def decide_change(change: MemoryChange, snapshot: Snapshot, stamp: Stamp) -> Ver
             verdict = _retract(change, snapshot, stamp)
         case KeepFor():
             verdict = _keep_for(change, snapshot, stamp)
-        case Sweep():
-            verdict = _sweep(change, snapshot, stamp)
+        case Sweep() | Rebuild() | KeepSummary():
+            verdict = _tend(change, snapshot, stamp)
         case _:
             assert_never(change)
     return verdict
 
 
+def _tend(change: Sweep | Rebuild | KeepSummary, snapshot: Snapshot, stamp: Stamp) -> Verdict:
+    """Decide what speaks of no single record."""
+    match change:
+        case Sweep():
+            return _sweep(change, snapshot, stamp)
+        case Rebuild():
+            return _rebuild(change, snapshot)
+        case KeepSummary():
+            return _keep_summary(change.summary, snapshot)
+
+
 def _sweep(change: Sweep, snapshot: Snapshot, stamp: Stamp) -> Verdict:
     ended = find_ended(snapshot.heads, stamp.now, session_until=change.session_until)
     return forget(ended, snapshot, stamp) if ended else Verdict(Edit())
+
+
+def _rebuild(change: Rebuild, snapshot: Snapshot) -> Verdict:
+    """Change nothing yet: the barrier stands, and publishing is a commit of its own."""
+    for record_id in change.record_ids:
+        if require_head(record_id, snapshot).standing is not Standing.WITHDRAWN:
+            raise ChangeRefusedError(field="record_ids", expected="has to name withdrawn records")
+    wanted = change.record_ids or list_withdrawn(snapshot.heads)
+    return Verdict(Edit(), repair=plan_retry(snapshot.heads, wanted, SummaryShop(snapshot.heads)))
+
+
+def _keep_summary(summary: ShortTermSummary, snapshot: Snapshot) -> Verdict:
+    """Keep it, unreviewed; of the same turns only the newest summary is served."""
+    repeats = tuple(
+        head.record_id
+        for head in snapshot.heads.with_text(summary.normalization_hash or "")
+        if head.is_active and head.derived_from == summary.derived_from
+    )
+    restands = tuple(
+        Restand(older, Standing.SUPERSEDED, (summary.record_id,))
+        for older in summary.supersedes
+        if older in snapshot.heads
+    )
+    edit = Edit() if repeats else Edit(entries=(Entry(summary),), restands=restands)
+    return Verdict(edit, (summary,), repeats=repeats)
 
 
 def _remember(change: Remember, snapshot: Snapshot, stamp: Stamp) -> Verdict:
@@ -145,11 +189,14 @@ def _reject(change: Reject, snapshot: Snapshot) -> Verdict:
 def _correct(change: Correct, snapshot: Snapshot, stamp: Stamp) -> Verdict:
     """Supersede, withdraw what was made of the old words, keep the old words for the history."""
     head, record = _require_record(change.record_id, snapshot)
-    if head.standing not in {Standing.ACTIVE, Standing.PENDING} or not record.text:
+    if head.standing not in _CORRECTABLE or not record.text:
         raise ChangeRefusedError(field="record_id", expected="has to be a memory that is in use")
     text, findings = _screen(change.text, blacken=change.blacken)
+    # In the user's own words a withdrawn record stands for itself, not for what withdrew it.
+    sources = [] if head.standing is Standing.WITHDRAWN else list(record.derived_from)
     newer = reword(record, text, stamp, source="user:correct", confidence_ppm=1_000_000,
-                   review_status="promoted", promotion_state="promoted")  # fmt: skip
+                   review_status="promoted", promotion_state="promoted",
+                   derived_from=sources)  # fmt: skip
     contradicts, _ = compare(newer, snapshot)
     chain = find_versions(snapshot.heads, head)
     roots = [make_root(snapshot.heads[key]) for key in chain]

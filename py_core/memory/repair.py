@@ -112,16 +112,16 @@ def plan_repair(
 
     def appraise(key: str) -> Affected:
         sources = dict.fromkeys(
-            _find_newest(source, heads, replacements) for source in heads[key].derived_from
+            find_newest(source, heads, replacements) for source in heads[key].derived_from
         )
         needs = tuple(source for source in sources if source in cone)
         support = tuple(filter(is_serving, sources))
-        return _appraise(heads[key], cone[key], support, needs, shop)
+        return appraise_record(heads[key], cone[key], support, needs, shop)
 
     return RepairPlan(origins, _decide({key: appraise(key) for key in cone}), old)
 
 
-def _appraise(
+def appraise_record(
     head: Head,
     spread: Spread,
     support: tuple[str, ...],
@@ -136,7 +136,7 @@ def _appraise(
     return Affected(head, spread, verdict, support, needs, cost or 0, shop.find_value(head))
 
 
-def _find_newest(source: str, heads: Mapping[str, Head], replacements: Mapping[str, str]) -> str:
+def find_newest(source: str, heads: Mapping[str, Head], replacements: Mapping[str, str]) -> str:
     """Follow a source to the record that stands in its place now; empty when it goes."""
     seen: set[str] = set()
     while source not in seen:
@@ -221,7 +221,7 @@ def _decide(items: Mapping[str, Affected]) -> tuple[Affected, ...]:
     }
     possible, chosen = find_executable(offers), choose_repairs(offers)
     decided = []
-    for key in _order_by_needs(items):
+    for key in order_by_needs(items):
         item = items[key]
         if item.verdict == "rebuild" and key not in possible:
             item = replace(item, verdict="not_rebuildable")
@@ -231,7 +231,7 @@ def _decide(items: Mapping[str, Affected]) -> tuple[Affected, ...]:
     return tuple(decided)
 
 
-def _order_by_needs(items: Mapping[str, Affected]) -> list[str]:
+def order_by_needs(items: Mapping[str, Affected]) -> list[str]:
     """Order so that each record stands behind its needs; what runs in a circle comes last."""
     order: dict[str, None] = {}
     waiting = {key: len(set(items[key].needs)) for key in sorted(items)}

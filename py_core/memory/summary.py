@@ -1,4 +1,4 @@
-"""Summaries with a lineage: by rule always, by a model when there is one.
+"""Summaries by rule, and the lineage that every summary has.
 
 Takes records, gives one ShortTermSummary that names its sources, who summarised by which rules,
 what was left out, and how sure it is. A rule picks whole sentences and changes none, so everything
@@ -15,14 +15,13 @@ from py_core.errors import InvariantError
 from py_core.identity import content_hash
 from py_core.memory.changes import Stamp
 from py_core.memory.compose import compose
-from py_core.memory.sensitivity import redact, scan
+from py_core.memory.sensitivity import scan
 from py_core.records.kinds import Record, ShortTermSummary
 from py_core.unicode_text import WORD, fold_case, plain_lines
 
 EXTRACTIVE = "extractive"
 EXTRACTIVE_VERSION = "1"
 EXTRACTIVE_SOURCE = "summary:extractive/1"
-MODEL_SOURCE = "summary:model/1"
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\n|$)")
 _HAS_DETAIL = re.compile(r"\d|[A-Z][a-z]+ [A-Z]|[\"'`]")
@@ -38,7 +37,6 @@ class SummaryPolicy:
     shortest_word_chars: int = 4
     detail_bonus: int = 3
     confidence_ppm: int = 800_000
-    model_confidence_ppm: int = 500_000
 
     @property
     def policy_hash(self) -> str:
@@ -56,10 +54,20 @@ class _Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lineage:
+class Lineage:
+    """How a summary came about.
+
+    Attributes:
+        summariser: the rule or the model, with `version`.
+        policy_hash: over everything that was set or asked.
+        omissions: what was left out on purpose, in words.
+        supersedes: the summaries that it takes the place of.
+    """
+
     source: str
     summariser: str
-    policy: SummaryPolicy
+    version: str
+    policy_hash: str
     confidence_ppm: int
     omissions: tuple[str, ...]
     supersedes: tuple[str, ...] = ()
@@ -83,29 +91,17 @@ def summarise(
         return None
     used = sorted({sentence.source for sentence in picked})
     omissions = _describe_omissions(records, len(sentences) - len(picked), used)
-    lineage = _Lineage(
-        EXTRACTIVE_SOURCE, EXTRACTIVE, policy, policy.confidence_ppm, omissions, tuple(supersedes)
+    lineage = Lineage(
+        source=EXTRACTIVE_SOURCE,
+        summariser=EXTRACTIVE,
+        version=EXTRACTIVE_VERSION,
+        policy_hash=policy.policy_hash,
+        confidence_ppm=policy.confidence_ppm,
+        omissions=omissions,
+        supersedes=tuple(supersedes),
     )
     text = " ".join(sentence.text for sentence in picked)
-    return _compose_summary(text, records, lineage, stamp)
-
-
-def accept_model_summary(
-    text: str, records: Sequence[Record], model_identity: str, stamp: Stamp
-) -> ShortTermSummary:
-    """Keep what a model wrote about records, as unreviewed and less sure; secrets are blacked out.
-
-    The model has read exactly these records, so the lineage is complete by construction.
-    """
-    policy, omissions = SummaryPolicy(), ("a model chose what to leave out",)
-    lineage = _Lineage(MODEL_SOURCE, model_identity, policy, policy.model_confidence_ppm, omissions)
-    return _compose_summary(redact(text.strip()), records, lineage, stamp)
-
-
-def write_summary_request(records: Sequence[Record]) -> str:
-    """Write what a model is asked; the texts stand under plain numbers."""
-    lines = [f"{number}. {record.plain_text}" for number, record in enumerate(records, 1)]
-    return "Sum up these notes in three short sentences. Add nothing.\n" + "\n".join(lines)
+    return compose_summary(text, records, lineage, stamp)
 
 
 def find_unsupported(summary_text: str, sources: Sequence[Record]) -> tuple[str, ...]:
@@ -119,15 +115,16 @@ def find_unsupported(summary_text: str, sources: Sequence[Record]) -> tuple[str,
     )
 
 
-def _compose_summary(
-    text: str, records: Sequence[Record], lineage: _Lineage, stamp: Stamp
+def compose_summary(
+    text: str, records: Sequence[Record], lineage: Lineage, stamp: Stamp
 ) -> ShortTermSummary:
+    """Put the record together; it is as sensitive as the most sensitive of its sources."""
     order = ("public", "internal", "confidential", "secret").index
     payload = {
         "text": text,
         "summariser": lineage.summariser,
-        "summariser_version": EXTRACTIVE_VERSION,
-        "prompt_policy_hash": lineage.policy.policy_hash,
+        "summariser_version": lineage.version,
+        "prompt_policy_hash": lineage.policy_hash,
         "omissions": list(lineage.omissions),
     }
     record = compose(

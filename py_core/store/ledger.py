@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from py_core.identity import content_hash
 from py_core.memory_errors import StorageLostError
 from py_core.records.kinds import Record
 from py_core.records.record_text import read_record
@@ -22,6 +23,11 @@ from py_core.store.ports import Area, Database, Put, Row, Stale, StorageUse
 
 MOST_ATTEMPTS = 50
 MOST_PLANS = 500
+
+LEDGER_ID = "ledger_id"
+"""The choice that names the ledger; it follows from the first thing that was written."""
+
+_ID_DIGITS = 16
 
 
 def want_nothing(heads: Mapping[str, Head]) -> Collection[str]:
@@ -39,6 +45,7 @@ class Ledger:
         self._heads = HeadTable()
         self._packs = PackShelf(database, pack_rows)
         self._choices: dict[str, str] = {}
+        self._wiped_at = 0
         self._revisions: dict[Area, int] = {Area.HEADS: 0, Area.CHOICES: 0}
         # Of two refreshes at once the slower one would bring older rows last.
         self._refreshing = asyncio.Lock()
@@ -52,6 +59,23 @@ class Ledger:
     def revision(self) -> int:
         """The revision of the heads."""
         return self._revisions[Area.HEADS]
+
+    @property
+    def ledger_id(self) -> str:
+        """The name of the ledger; empty until something was written."""
+        return self._choices.get(LEDGER_ID, "")
+
+    @property
+    def wiped_at(self) -> int:
+        """The last revision that removed everything, 0 for never."""
+        return self._wiped_at
+
+    def forget(self) -> None:
+        """Know nothing any more; the next refresh reads whatever is there."""
+        self._heads.clear()
+        self._choices.clear()
+        self._packs.clear()
+        self._revisions = dict.fromkeys(self._revisions, 0)
 
     async def refresh(self) -> None:
         """Take over what changed since the last time, in this tab or another."""
@@ -101,6 +125,7 @@ class Ledger:
             base, edit = snapshot.revision, decide(snapshot)
             if edit.is_empty:
                 return edit, snapshot
+            edit = self._sign(edit)
             heads = plan_heads(edit, snapshot)
             changes = list_changes(edit, heads)
             if edit.erased:
@@ -110,6 +135,14 @@ class Ledger:
                 await self._take_over_own(edit, heads, base)
                 return edit, snapshot
         raise StorageLostError(reason="other tabs never stop writing")
+
+    def _sign(self, edit: Edit) -> Edit:
+        """Name the ledger with its first edit."""
+        if LEDGER_ID in self._choices:
+            return edit
+        first = [entry.record.envelope_hash for entry in edit.entries]
+        name = content_hash([first, dict(edit.choices), self.revision])[:_ID_DIGITS]
+        return edit.join(Edit(choices={LEDGER_ID: name}))
 
     async def _take_over_own(self, edit: Edit, heads: Mapping[str, Head], base: int) -> None:
         """Take over what this ledger has just written: nobody else can have come between."""
@@ -128,21 +161,26 @@ class Ledger:
                 await self._take_over_changes()
 
     async def pack(self) -> int:
-        """Write packs as long as enough heads wait for one; give how many were written.
-
-        Each pack is a commit of its own. When another tab writes meanwhile, the rest waits.
-        """
+        """Write packs as long as enough heads wait for one; give how many were written."""
         written = 0
-        while True:
-            await self.refresh()
-            base = self.revision
-            order = await self._packs.order(self._heads)
-            if order is None:
-                return written
-            if isinstance(await self._database.commit(base, order.changes), Stale):
-                return written
-            self._packs.keep(order)
-            written += bool(order.key)
+        while await self.pack_once():
+            written += 1
+        return written
+
+    async def pack_once(self) -> bool:
+        """Write one pack, or clear away old ones; tell whether there was something to do.
+
+        When another tab writes at the same moment, the rest waits for another visit.
+        """
+        await self.refresh()
+        base = self.revision
+        order = await self._packs.order(self._heads)
+        if order is None:
+            return False
+        if isinstance(await self._database.commit(base, order.changes), Stale):
+            return False
+        self._packs.keep(order)
+        return True
 
     async def wipe(self) -> None:
         """Remove everything; another tab sees it at its next refresh."""
@@ -198,5 +236,5 @@ class Ledger:
             if area is Area.HEADS:
                 self._packs.clear()
             delta = await self._database.changes_since(area, 0)
-        self._revisions[area] = delta.revision
+        self._revisions[area], self._wiped_at = delta.revision, delta.wiped_at
         return delta.rows

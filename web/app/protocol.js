@@ -35,6 +35,8 @@ export const PYTHON_KINDS = Object.freeze([
   'memory.import',
   'memory.erase',
   'memory.startup',
+  'memory.status',
+  'memory.summarise',
 ]);
 
 export const STORE_KINDS = Object.freeze([
