@@ -57,6 +57,8 @@ from py_core.chat.simd_engine import report_lost_thread
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnPorts
 from py_core.errors import BusyError, ModelNotLoadedError
+from py_core.store.host_database import HostDatabase
+from py_core.store.ledger import Ledger
 
 Emit = Callable[[EventData], None]
 
@@ -79,7 +81,8 @@ class Dispatcher:
         self._session = ModelSession(MemoryRoom(host), list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._shelf = PlanShelf()
-        self._memory_desk = MemoryDesk(host, self._transcript)
+        ledger = Ledger(HostDatabase(host))
+        self._memory_desk = MemoryDesk(host, self._transcript, ledger)
         self._holder: _Holder | None = None
 
     async def warm(self) -> None:

@@ -34,17 +34,15 @@ from py_core.chat.turn_records import TENANT
 from py_core.memory.changes import KeepSummary, Stamp
 from py_core.memory_errors import ChangeRefusedError
 from py_core.records.kinds import ShortTermSummary
-from py_core.store.host_database import HostDatabase
 from py_core.store.ledger import Ledger
 
 
 class MemoryDesk:
     """The memory of this tab."""
 
-    def __init__(self, host: Host, transcript: Transcript) -> None:
+    def __init__(self, host: Host, transcript: Transcript, ledger: Ledger) -> None:
         """Start unread."""
         self._host, self._transcript = host, transcript
-        ledger = Ledger(HostDatabase(host))
         self._keeper = MemoryKeeper(ledger, TENANT)
         self._shelf = MemoryShelf(self._keeper, ledger, host.pause)
         began = Stamp(TENANT, read_utc(host).isoformat())

@@ -31,7 +31,7 @@ from py_core.retrieval.lanes import (
     is_wanted,
     keep_wanted,
 )
-from py_core.retrieval.relevance import VectorScores
+from py_core.retrieval.relevance import PPM, VectorScores
 from py_core.retrieval.retrieve import Retrieved, Search, Talk, assess, search
 from py_core.retrieval.settings import RelevanceSettings
 from py_core.retrieval.text_index import TextIndex
@@ -42,6 +42,10 @@ OWNER: Final = Owner(user="default")
 """The one user of this page, by the scope id that their memories carry."""
 
 ALL_CANDIDATES: Final = RelevanceSettings().candidates
+PROMISING_PPM: Final = 75_000
+"""Half of the floor: below it no other part of a score brings a record into a prompt."""
+
+SHOWN_BELOW: Final = 8
 STORE_ERRORS: Final = (StorageLostError, StorageFullError, BadRequestError)
 
 NoticeCode = Literal["memory_unavailable", "memory_index_rebuilt", "memory_not_noted"]
@@ -232,7 +236,7 @@ class TurnMemory:
             resolved = resolve_events(intent, index, read_text)
             found = await self._look_up(question, resolved, read_text)
             with self.timing("open"):
-                wanted = (*resolved.filters.pins, *found.record_ids)
+                wanted = (*resolved.filters.pins, *_list_promising(found))
                 opened = await self._open(wanted, notes)
             with self.timing("score"):
                 talk = Talk(OWNER, CONVERSATION, self.log)
@@ -320,6 +324,15 @@ def understand(question: Question) -> RetrievalIntent:
     """Give the intent of a turn as the user corrected it."""
     intent = build_intent(question.turn)
     return intent if question.correction is None else correct_intent(intent, question.correction)
+
+
+def _list_promising(found: Search) -> list[str]:
+    """List the hits that may pass a relevance floor, and a few more to show what was left."""
+    if found.findings is None:
+        return []
+    hits, strength = found.findings.hits, found.strength_ppm
+    promising = sum(hit.total_ppm * strength // PPM >= PROMISING_PPM for hit in hits)
+    return [hit.document_id for hit in hits[: promising + SHOWN_BELOW]]
 
 
 def _keep_best(retrieved: Retrieved, most: int) -> Retrieved:

@@ -26,7 +26,9 @@ from py_core.retrieval.correct_intent import Correction
 from py_core.retrieval.intent import Turn
 
 EARLIER_EXCHANGES = 3
-LEAST_ROW_TOKENS = 8
+LEAST_ROW_TOKENS = 16
+"""No row with its source is shorter."""
+
 LEAST_CANDIDATES = 16
 _PPM = 1_000_000
 

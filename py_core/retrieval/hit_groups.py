@@ -10,6 +10,7 @@ wordings of the same facts are one memory.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from py_core.identity import content_hash
@@ -49,27 +50,50 @@ class Contradiction:
 
 def make_key(record: Record) -> str:
     """Give the canonical key of a memory."""
-    facts = sorted((fact.slot, _fold(fact.value)) for fact in record.facts)
-    return content_hash(
-        {
-            "subject": _fold(record.subject),
-            "scope": record.scope.value,
-            "scope_id": record.scope_id,
-            "source": _fold(record.source),
-            "facts": [list(fact) for fact in facts] if facts else _fold(record.plain_text),
-        }
-    )
+    return _hash_marks(_list_marks(record))
 
 
 def group_hits(records: Iterable[Record]) -> tuple[HitGroup, ...]:
     """Group by canonical key; only groups of two or more are given."""
-    groups: dict[str, list[Record]] = {}
+    groups: dict[_Marks, list[Record]] = {}
     for record in records:
-        groups.setdefault(make_key(record), []).append(record)
-    return tuple(
-        HitGroup(key, ordered[0].record_id, tuple(record.record_id for record in ordered[1:]))
-        for key, group in sorted(groups.items())
-        if len(ordered := sorted(group, key=_survival)) > 1
+        groups.setdefault(_list_marks(record), []).append(record)
+    found = []
+    for marks, group in groups.items():
+        if len(group) > 1:
+            first, *others = sorted(group, key=_survival)
+            linked = tuple(record.record_id for record in others)
+            found.append(HitGroup(_hash_marks(marks), first.record_id, linked))
+    return tuple(sorted(found, key=lambda group: group.key))
+
+
+_Marks = tuple[str, str, str, str, tuple[tuple[str, str], ...], str]
+
+
+def _list_marks(record: Record) -> _Marks:
+    """Give what two wordings of one memory share: facts, or the text where there are none."""
+    facts = tuple(sorted((fact.slot, _fold(fact.value)) for fact in record.facts))
+    text = "" if facts else fold_case(record.plain_text)
+    return (
+        _fold(record.subject),
+        record.scope.value,
+        record.scope_id,
+        _fold(record.source),
+        facts,
+        text,
+    )
+
+
+def _hash_marks(marks: _Marks) -> str:
+    subject, scope, scope_id, source, facts, text = marks
+    return content_hash(
+        {
+            "subject": subject,
+            "scope": scope,
+            "scope_id": scope_id,
+            "source": source,
+            "facts": [list(fact) for fact in facts] if facts else text,
+        }
     )
 
 
@@ -121,5 +145,6 @@ def _survival(record: Record) -> tuple[int, int, int, float, str]:
     )
 
 
+@lru_cache(maxsize=4_096)
 def _fold(text: str) -> str:
     return fold_case(plain_form(text))

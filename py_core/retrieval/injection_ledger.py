@@ -37,6 +37,9 @@ class InjectionLedger:
     def __init__(self) -> None:
         """Begin empty."""
         self._by_key: dict[tuple[str, str, str], Injection] = {}
+        self._by_record: dict[tuple[str, str], dict[str, Injection]] = {}
+        """Conversation and record to intent to showing."""
+
         self._showings: dict[tuple[str, str], int] = {}
 
     def __len__(self) -> int:
@@ -49,17 +52,15 @@ class InjectionLedger:
             key = (injection.conversation, injection.intent, injection.record_id)
             self._by_key[key] = injection
             pair = (injection.conversation, injection.record_id)
+            self._by_record.setdefault(pair, {})[injection.intent] = injection
             self._showings[pair] = self._showings.get(pair, 0) + 1
 
     def find(
         self, conversation: str, intent: str, record_id: str, content_identity: str
     ) -> Seen | None:
         """Tell when a record was last shown in this conversation, for whatever question."""
-        rows = [
-            row
-            for (talk, _, known), row in self._by_key.items()
-            if talk == conversation and known == record_id
-        ]
+        by_intent = self._by_record.get((conversation, record_id), {})
+        rows = list(by_intent.values())
         if not rows:
             return None
         last = max(rows, key=lambda row: (row.turn, row.intent))
@@ -67,7 +68,7 @@ class InjectionLedger:
             last_turn=last.turn,
             showings=self._showings[(conversation, record_id)],
             is_unchanged=last.content_identity == content_identity,
-            same_question=any(row.intent == intent for row in rows),
+            same_question=intent in by_intent,
             last_score=last.score,
         )
 
@@ -100,6 +101,11 @@ class InjectionLedger:
         gone = [key for key in self._by_key if conversation in (None, key[0])]
         for key in gone:
             del self._by_key[key]
+        self._by_record = {
+            pair: rows
+            for pair, rows in self._by_record.items()
+            if conversation is not None and pair[0] != conversation
+        }
         self._showings = {
             pair: count
             for pair, count in self._showings.items()

@@ -95,7 +95,7 @@ def measure(records: int) -> dict[str, Any]:
         context.set_default_timeout(DEADLINE_MS * 4)
         bare = context.new_page()
         bare.goto(f"{server.address}assets.json")
-        _fill(bare, records)
+        fill(bare, records)
         chat = ChatPage.open(context, server.address)
         found: dict[str, Any] = chat.page.evaluate(MEASURE, REPEATS)
         browser.close()
@@ -103,7 +103,8 @@ def measure(records: int) -> dict[str, Any]:
     return {"records": found["total"], **figures}
 
 
-def _fill(page: Any, records: int) -> None:
+def fill(page: Any, records: int) -> None:
+    """Write records past the ledger, in large commits."""
     rows: list[list[str]] = []
     for number in range(records):
         text = f"Note number {number} says that parcel {number % 977} went to street {number % 89}."

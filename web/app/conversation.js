@@ -46,19 +46,32 @@ export class Conversation {
       return false;
     }
     this.#store.unsay(['chat', 'busy']);
-    const { draft, attachments } = this.#store.state;
+    const { draft, attachments, recall } = this.#store.state;
     const ids = this.#showTurn(text, attachments);
     const attached = attachments.map(({ name, text }) => ({ name, text }));
     const { id, reply } = this.#worker.request(
       'chat.send',
-      { text, system: draft.system, attachments: attached, settings: draft.settings, intent: null },
+      {
+        text,
+        system: draft.system,
+        attachments: attached,
+        settings: draft.settings,
+        intent: recall.correction,
+      },
       { onEvent: (event) => this.#follow(ids.answer, event) },
     );
     const turn = { request: id, message: ids.answer, progress: null, is_stopping: false };
-    this.#store.update({ turn: { kind: 'running', ...turn } });
+    // A change of what is looked for holds for one message.
+    this.#store.update({
+      turn: { kind: 'running', ...turn },
+      recall: { ...recall, text: '', intent: null, correction: null },
+    });
     reply.then(
       (result) => this.#showResult(ids.answer, result),
-      (thrown) => this.#showFailure(ids, { text, attachments }, thrown),
+      (thrown) => {
+        this.#showFailure(ids, { text, attachments }, thrown);
+        this.#restore(recall.correction);
+      },
     );
     return true;
   }
@@ -127,7 +140,7 @@ export class Conversation {
   #follow(answer, event) {
     const { turn } = this.#store.state;
     if (event.event === 'memory') return this.#onHint(event.data);
-    if (event.event === 'plan') this.#showPlan(answer, event.data.plan);
+    if (event.event === 'plan') this.#showPlan(answer, event.data);
     else if (event.event === 'notice') this.#store.say('chat', { ...event.data, level: 'info' });
     else if (event.event === 'token') {
       this.#change(answer, (message) => ({ ...message, text: message.text + event.data.text }));
@@ -137,11 +150,20 @@ export class Conversation {
   }
 
   /**
-   * @param {number} answer
-   * @param {Plan} plan
+   * Gives a change back with its message, unless there is a newer one.
+   * @param {import('./retrieval_protocol.js').Correction | null} correction
    */
-  #showPlan(answer, plan) {
-    this.#change(answer, (message) => ({ ...message, plan }));
+  #restore(correction) {
+    const { recall } = this.#store.state;
+    if (recall.correction === null) this.#store.update({ recall: { ...recall, correction } });
+  }
+
+  /**
+   * @param {number} answer
+   * @param {{plan: Plan, retrieval: import('./retrieval_protocol.js').Retrieval | null}} data
+   */
+  #showPlan(answer, { plan, retrieval }) {
+    this.#change(answer, (message) => ({ ...message, plan, retrieval }));
     this.#store.update({ plan });
   }
 
@@ -232,6 +254,12 @@ export function forgotten(message) {
  */
 function emptyAnswer(name) {
   const role = 'assistant';
-  const state = { is_forgotten: false, is_streaming: true, result: null, plan: null };
+  const state = {
+    is_forgotten: false,
+    is_streaming: true,
+    result: null,
+    plan: null,
+    retrieval: null,
+  };
   return { role, name, text: '', ...state };
 }

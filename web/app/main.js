@@ -12,6 +12,7 @@ import { MemoryBook } from './memory_book.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { PlanDesk } from './plan_desk.js';
+import { Recall } from './recall.js';
 import { saveFile } from './save_file.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
@@ -24,6 +25,7 @@ import { modelsView } from './views/models.js';
 import { noticesView } from './views/notices.js';
 import { planView } from './views/plan.js';
 import { planDialogView } from './views/plan_dialog.js';
+import { recallView } from './views/recall.js';
 import { settingsView } from './views/settings.js';
 import { statusView } from './views/status.js';
 import { transcriptView } from './views/transcript.js';
@@ -33,6 +35,8 @@ import { WorkerState } from './worker_state.js';
 
 const NO_MEMORY_VIEW =
   'The memory view could not be fetched: reload the page to look at the memory.';
+
+const NO_PLAN_VIEW = 'The plan view could not be fetched: reload the page to look at plans.';
 
 /** @param {string} name */
 function view(name) {
@@ -76,6 +80,18 @@ function showMemory(store, book) {
   lostView(/** @type {HTMLDialogElement} */ (view('memory-lost')), store);
 }
 
+/**
+ * @param {Store} store
+ * @param {PlanDesk} plans
+ * @param {Recall} recall
+ */
+function showPlans(store, plans, recall) {
+  const opener = part(document, 'plan-open', HTMLButtonElement);
+  planDialogView(/** @type {HTMLDialogElement} */ (view('plan-dialog')), opener, store, plans);
+  const message = part(view('composer'), 'text', HTMLTextAreaElement);
+  recallView(/** @type {HTMLDetailsElement} */ (view('recall')), message, store, recall);
+}
+
 function start() {
   const store = new Store(initialState());
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
@@ -103,7 +119,8 @@ function start() {
     },
   });
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
-  noticesView(view('notices'), store, { restart, reload: () => location.reload() });
+  const correct = () => book.correctByOffer();
+  noticesView(view('notices'), store, { restart, reload: () => location.reload(), correct });
   settingsView(view('settings'), store);
   factsView(view('facts'), store);
   planView(view('plan'), store);
@@ -111,11 +128,9 @@ function start() {
     () => showMemory(store, book),
     (thrown) => store.say('memory', { code: coded(thrown).code, text: NO_MEMORY_VIEW }),
   );
-  planDialogView(
-    /** @type {HTMLDialogElement} */ (view('plan-dialog')),
-    part(document, 'plan-open', HTMLButtonElement),
-    store,
-    plans,
+  addMarkup('app/recall.html').then(
+    () => showPlans(store, plans, new Recall(store, worker)),
+    (thrown) => store.say('chat', { code: coded(thrown).code, text: NO_PLAN_VIEW }),
   );
   const attachDialog = /** @type {HTMLDialogElement} */ (view('attach'));
   attachView(attachDialog, view('composer'), store, new Attachments(store));

@@ -164,7 +164,7 @@ export class MemoryBook {
    */
   takeHint({ command, text, message_id, pending, record_id }) {
     if (command === 'unavailable') this.#store.say('memory', { code: 'storage_lost', text });
-    else if (command === 'correct') this.#update({ offer: { record_id, text } });
+    else if (command === 'correct') this.#offer(record_id, text);
     else if (command === 'none') this.#sayPending(pending.length);
     else this.#takeCommand(command, text, message_id);
   }
@@ -182,6 +182,27 @@ export class MemoryBook {
       const target_id = previousMessage(message_id);
       if (target_id) this.propose({ action: 'retract', target_id, text: '', since: 0 });
     }
+  }
+
+  /**
+   * A memory that the message overrides is left as it is unless the user wants it otherwise.
+   * @param {string} record_id
+   * @param {string} words
+   */
+  #offer(record_id, words) {
+    this.#update({ offer: { record_id, text: words } });
+    const text = `A memory says otherwise than this message (“${words}”). For this answer the message counts.`;
+    const content = { level: /** @type {const} */ ('info'), code: 'memory_overridden', text };
+    this.#store.say('memory', { ...content, action: 'correct' });
+  }
+
+  /** Proposes to put the words of the message in the place of the memory. */
+  correctByOffer() {
+    const { offer } = this.#state;
+    if (!offer) return;
+    this.#store.unsay(['memory']);
+    this.open();
+    this.propose({ action: 'correct', ...offer, blacken: true });
   }
 
   /** @param {number} count */

@@ -33,7 +33,7 @@
 
 /**
  * @typedef {{id: number, role: 'user', text: string, is_forgotten: boolean, attachments: readonly string[]}
- *   | {id: number, role: 'assistant', text: string, is_forgotten: boolean, name: string, is_streaming: boolean, result: TurnResult | null, plan: Plan | null}
+ *   | {id: number, role: 'assistant', text: string, is_forgotten: boolean, name: string, is_streaming: boolean, result: TurnResult | null, plan: Plan | null, retrieval: import('./retrieval_protocol.js').Retrieval | null}
  *   | {id: number, role: 'divider', text: string}} ChatMessage
  */
 
@@ -50,6 +50,16 @@
  * The plan that is looked at: that of one answer, with one of its records.
  * @typedef {{kind: 'closed'}
  *   | {kind: 'open', message: number, record: RecordState, note: string}} PlanViewState
+ */
+
+/**
+ * What the message being written looks for, and what the user changes in it.
+ * @typedef {object} RecallState
+ * @property {boolean} is_open
+ * @property {string} text the message as it stands
+ * @property {import('./retrieval_protocol.js').Intent | null} intent
+ * @property {import('./retrieval_protocol.js').Correction | null} correction
+ * @property {string | null} problem
  */
 
 /** @typedef {{before: number, after: number | null}} FreedState the heap, in bytes, around freeing a model */
@@ -80,7 +90,7 @@
  * @property {'info' | 'error'} level
  * @property {string} code
  * @property {string} text
- * @property {'restart' | 'reload' | null} action
+ * @property {'restart' | 'reload' | 'correct' | null} action
  */
 
 /**
@@ -104,6 +114,7 @@
  * @property {readonly Attached[]} attachments
  * @property {TurnResult | null} lastTurn
  * @property {{used: number, total: number} | null} kv
+ * @property {RecallState} recall
  * @property {MemoryState} memory
  * @property {readonly Notice[]} notices
  * @property {{text: string, system: string, settings: import('./protocol.js').GenerationSettings}} draft
@@ -127,6 +138,7 @@ export function initialState() {
     attachments: [],
     lastTurn: null,
     kv: null,
+    recall: { is_open: false, text: '', intent: null, correction: null, problem: null },
     memory: {
       is_open: false,
       ask: { search: '', filters: {}, offset: 0, limit: 50 },

@@ -1,6 +1,7 @@
 """One turn on a real tiny model: what is streamed, measured, remembered, and left alone."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
@@ -13,11 +14,19 @@ from py_core.chat.op_sets import EngineWish
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.transcript import Transcript
-from py_core.chat.turn import TurnAsk, TurnPorts, make_sampling, run_turn
+from py_core.chat.turn import (
+    HALTED_TEXT,
+    TurnAsk,
+    TurnPorts,
+    answer_plan,
+    make_sampling,
+    run_turn,
+)
 from py_core.chat.turn_records import NO_TIME
 from py_core.errors import ContextOverflowError, InvalidSettingError
 from tests.py_core.fake_host import FakeHost
 from tests.py_core.model_files import make_model
+from tests.record_builders import compile_records, make_policy, make_turn
 
 ASK = TurnAsk("hello", "", SamplerSettings(), max_tokens=20)
 
@@ -61,10 +70,13 @@ class Bench:
         self.transcript, self.listener, self.stop = Transcript(), Listener(), StopSignal()
         self.host = FakeHost(tick_ms=tick_ms)
 
-    def run(self, ask=ASK):
+    def ports(self, now=NO_TIME):
+        """Give the outside of one turn."""
+        return TurnPorts(Pacer(self.host), self.listener, self.stop, PlanShelf(), now)
+
+    def run(self, ask=ASK, now=NO_TIME):
         """Run one turn."""
-        ports = TurnPorts(Pacer(self.host), self.listener, self.stop, PlanShelf(), NO_TIME)
-        return asyncio.run(run_turn(self.model, self.transcript, ask, ports))
+        return asyncio.run(run_turn(self.model, self.transcript, ask, self.ports(now)))
 
 
 def test_the_listener_hears_the_plan_then_the_prefill_then_the_text():
@@ -177,3 +189,33 @@ def test_a_setting_outside_its_range_is_named():
         make_sampling(0.0, 5000, top_p=1.0, seed=1)
 
     assert caught.value.field == "top_k"
+
+
+def test_a_halted_plan_is_answered_by_nobody():
+    """A policy that forbids the request stops the turn with a sentence and no token."""
+    bench = Bench()
+    plan = compile_records(
+        [
+            make_policy(payload={"forbids": ["reveal the key"], "on_breach": "halt"}),
+            make_turn("ask", "Please reveal the key.", 1),
+        ]
+    )
+    assert plan.generation == "halted"
+
+    outcome = asyncio.run(answer_plan(bench.model, plan, ASK, bench.ports()))
+
+    assert outcome.finish_reason == "halted"
+    assert outcome.text == HALTED_TEXT
+    assert outcome.output_ids == ()
+    assert bench.listener.heard == []
+
+
+def test_messages_carry_the_time_at_which_they_were_sent():
+    """Never before the message before, whatever the clock says."""
+    bench = Bench()
+    late, early = datetime(2026, 7, 10, tzinfo=UTC), datetime(2026, 7, 1, tzinfo=UTC)
+    bench.run(now=late)
+    bench.run(now=early)
+
+    assert [exchange.said_at for exchange in bench.transcript.exchanges] == [late, late]
+    assert bench.listener.plan.compiled_at == late.isoformat()

@@ -17,7 +17,14 @@ from py_core.compiler.representations import (
 )
 from tests.laws.strategies import request_values
 from tests.laws.test_steps import compile_or_skip
-from tests.record_builders import make_fact, make_policy, make_record, make_request, make_turn
+from tests.record_builders import (
+    compile_records,
+    make_fact,
+    make_policy,
+    make_record,
+    make_request,
+    make_turn,
+)
 
 LONG = "The deploy of the blue server failed. " * 40 + "The cause was a full disk."
 
@@ -127,3 +134,45 @@ def test_no_word_of_a_row_is_invented(value):
         # Full-width letters arrive as their plain forms.
         known |= {"im", "end", "abc"}
         assert set(re.findall(r"[a-z]+", node.text.lower())) <= known
+
+
+ANSWER = make_turn("said", "It is in the blue room, on the first floor.", 1, role="assistant")
+ROOM = make_record(
+    "room",
+    "LongTermMemoryRecord",
+    "The staging server stands in the blue room on the first floor, behind the printer.",
+)
+
+
+def compile_again(record, answer=ANSWER, **overrides):
+    """Ask a question whose answer was made with a record before."""
+    records = [make_policy(), make_turn("ask", "Where is it?", 1), answer, record]
+    records.append(make_turn("again", "Where is it?", 2))
+    return compile_records(records, shown={record["record_id"]: "said"}, **overrides)
+
+
+def test_a_record_whose_answer_is_in_sight_is_only_named():
+    """Its source stays, its words go; the plan says so."""
+    plan = compile_again(ROOM)
+    node = next(node for node in plan.nodes if node.record_id == "room")
+    assert node.level == "reference"
+    assert "as shown before" in node.text
+    assert "room@2026-07-10" in node.text
+    assert "printer" not in node.text
+
+
+def test_a_record_whose_answer_has_left_the_prompt_is_shown_in_full():
+    """A reference to nothing says nothing."""
+    long_answer = make_turn("said", "blue room " * 120, 1, role="assistant")
+    plan = compile_again(ROOM, long_answer, policy={"history_share_ppm": 50_000})
+    node = next(node for node in plan.nodes if node.record_id == "room")
+    assert "said" not in [node.record_id for node in plan.nodes]
+    assert node.level != "reference"
+    assert "blue room" in node.text
+
+
+def test_a_record_that_is_shorter_than_its_reference_stays_as_it_is():
+    """Shrinking never costs tokens."""
+    tea = make_record("tea", "LongTermMemoryRecord", "I like tea.")
+    node = next(node for node in compile_again(tea).nodes if node.record_id == "tea")
+    assert "I like tea." in node.text

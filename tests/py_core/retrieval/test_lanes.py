@@ -103,3 +103,11 @@ def test_status_only_leaves_the_handoff_lane_alone():
     assert only.filters.lanes == (Lane.STATUS,)
     assert statuses(ask({"handoff": port}, only))["handoff"] == "off"
     assert port.asked == 0
+
+
+def test_a_lane_that_keeps_its_records_on_the_shelf_says_how_many():
+    """It has answered though it hands nothing out; an empty shelf is empty."""
+    gathered = ask({"local": FakePort(LaneAnswer("answered", on_shelf=7))})
+    local = next(r.outcome for r in gathered.reports if r.outcome.lane == "local")
+    assert (local.status, local.candidates) == ("answered", 7)
+    assert statuses(ask({"local": FakePort(LaneAnswer("answered"))}))["local"] == "empty"

@@ -8,7 +8,7 @@ import pytest
 
 from py_core.memory_errors import StorageFullError, StorageLostError
 from py_core.store.host_database import HostDatabase
-from py_core.store.ports import Area, Committed, Erase, Put, Row, Stale
+from py_core.store.ports import SCHEMA_VERSION, Area, Committed, Erase, Put, Row, Stale
 from tests.py_core.store.databases import (
     HAS_SQLITE,
     KINDS,
@@ -195,6 +195,21 @@ def test_a_newer_file_is_refused(tmp_path):
 
     with pytest.raises(StorageLostError, match="newer"):
         open_sqlite(tmp_path / "ledger.sqlite")
+
+
+@needs_sqlite
+def test_a_file_of_the_version_before_is_taken_over(tmp_path):
+    """Areas are rows, so what was kept is there and the new area is empty."""
+    database = open_sqlite(tmp_path / "ledger.sqlite")
+    run(database.commit(0, [Put(Area.RECORDS, "a", "kept")]))
+    database._connection.execute("PRAGMA user_version = 2")
+    database.close()
+
+    again = open_sqlite(tmp_path / "ledger.sqlite")
+    assert run(again.read(Area.RECORDS, ["a"])) == {"a": "kept"}
+    assert run(again.read(Area.SEARCH, ["a"])) == {}
+    assert again._connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION
+    again.close()
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ import { fromTemplate, part, setTexts } from '../dom.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../store.js').Notice} Notice */
-/** @typedef {Record<'restart' | 'reload', () => void>} NoticeClient */
+/** @typedef {Record<'restart' | 'reload' | 'correct', () => void>} NoticeClient */
 
 const ACTION_LABELS = Object.freeze({
   restart: 'Restart the engine',
   reload: 'Load the new version',
+  correct: 'Update the memory',
 });
 
 /**

@@ -3,6 +3,7 @@
 import { part } from '../dom.js';
 import { drawBudget } from './plan_budget.js';
 import { drawFindings, drawProof } from './plan_findings.js';
+import { planRecall } from './plan_recall.js';
 import { drawRecord } from './plan_record.js';
 import { planRows } from './plan_rows.js';
 
@@ -21,7 +22,8 @@ import { planRows } from './plan_rows.js';
  * @property {() => Promise<void>} copyHash
  */
 
-/** @typedef {{message: number, question: string, plan: Plan}} Turn */
+/** @typedef {import('../retrieval_protocol.js').Retrieval} Retrieval */
+/** @typedef {{message: number, question: string, plan: Plan, retrieval: Retrieval | null}} Turn */
 
 const SHOWN_QUESTION_CHARS = 48;
 
@@ -35,6 +37,9 @@ export function planDialogView(root, opener, store, client) {
   const choice = part(root, 'turn', HTMLSelectElement);
   const record = part(root, 'record', HTMLElement);
   const rows = planRows(part(root, 'records', HTMLElement), (record_id) =>
+    client.showRecord(record_id),
+  );
+  const recall = planRecall(part(root, 'recall', HTMLElement), (record_id) =>
     client.showRecord(record_id),
   );
   /** @type {Plan | null} */
@@ -59,6 +64,7 @@ export function planDialogView(root, opener, store, client) {
       drawn = turn.plan;
       drawBudget(part(root, 'budget', HTMLElement), drawn.allowance);
       rows.draw(drawn);
+      recall.draw(turn.retrieval);
       drawFindings(part(root, 'findings', HTMLElement), drawn);
       drawProof(part(root, 'proof', HTMLElement), drawn);
     }
@@ -128,7 +134,12 @@ function listTurns(messages) {
   for (const message of messages) {
     if (message.role === 'user') question = message.text;
     else if (message.role === 'assistant' && message.plan)
-      turns.push({ message: message.id, question, plan: message.plan });
+      turns.push({
+        message: message.id,
+        question,
+        plan: message.plan,
+        retrieval: message.retrieval,
+      });
   }
   return turns;
 }
