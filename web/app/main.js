@@ -9,6 +9,7 @@ import { Conversation } from './conversation.js';
 import { part } from './dom.js';
 import { addMarkup } from './markup.js';
 import { MemoryBook } from './memory_book.js';
+import { MemoryGuard } from './memory_guard.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { PlanDesk } from './plan_desk.js';
@@ -30,6 +31,7 @@ import { settingsView } from './views/settings.js';
 import { statusView } from './views/status.js';
 import { transcriptView } from './views/transcript.js';
 import { welcomeView } from './views/welcome.js';
+import { holdVisit } from './visit_lock.js';
 import { WorkerClient } from './worker_client.js';
 import { WorkerState } from './worker_state.js';
 
@@ -72,12 +74,26 @@ function afterUnpacking(store, act) {
 
 /**
  * @param {Store} store
- * @param {MemoryBook} book
+ * @param {() => void} act
  */
-function showMemory(store, book) {
+function afterStart(store, act) {
+  let is_done = false;
+  store.watch(['boot'], ({ boot }) => {
+    if (is_done || boot.kind === 'booting') return;
+    is_done = true;
+    act();
+  });
+}
+
+/**
+ * @param {Store} store
+ * @param {MemoryBook} book
+ * @param {MemoryGuard} guard
+ */
+function showMemory(store, book, guard) {
   const opener = part(document, 'memory-open', HTMLButtonElement);
   memoryView(/** @type {HTMLDialogElement} */ (view('memory')), opener, store, book);
-  lostView(/** @type {HTMLDialogElement} */ (view('memory-lost')), store);
+  lostView(/** @type {HTMLDialogElement} */ (view('memory-lost')), store, book, guard);
 }
 
 /**
@@ -98,10 +114,12 @@ function start() {
   const listener = new WorkerState(store, {
     onDead: (error) => worker.restart(error),
     onReplaced: () => models.refreshShelf(),
+    onStorageClosed: () => guard.check(),
   });
   const worker = new WorkerClient(makeWorker, listener);
   const models = new ModelLoading(store, worker);
   const book = new MemoryBook(store, worker);
+  const guard = new MemoryGuard(store, worker);
   const chat = new Conversation(store, worker, (hint) => book.takeHint(hint));
   const copyText = (/** @type {string} */ text) => navigator.clipboard.writeText(text);
   const plans = new PlanDesk(store, worker, { saveFile, copyText });
@@ -125,7 +143,7 @@ function start() {
   factsView(view('facts'), store);
   planView(view('plan'), store);
   addMarkup('app/memory.html').then(
-    () => showMemory(store, book),
+    () => showMemory(store, book, guard),
     (thrown) => store.say('memory', { code: coded(thrown).code, text: NO_MEMORY_VIEW }),
   );
   addMarkup('app/recall.html').then(
@@ -137,6 +155,7 @@ function start() {
   bindPanel();
   models.refreshShelf();
   afterUnpacking(store, () => keepForOffline(store));
+  afterStart(store, holdVisit);
 }
 
 start();

@@ -121,6 +121,28 @@ export class MemoryBook {
     this.#update({ proposal: null });
   }
 
+  /**
+   * Drafts a summary of the conversation and shows it; nothing is kept by it.
+   * @param {'rule' | 'model'} mode
+   */
+  summarise(mode) {
+    return this.#attempt(async () => {
+      const { id, reply } = this.#worker.request('memory.summarise', { mode });
+      this.#update({ summarising: id });
+      try {
+        const { draft_id, report } = await reply;
+        this.#update({ proposal: { change: { action: 'keep_summary', draft_id }, report } });
+      } finally {
+        this.#update({ summarising: null });
+      }
+    });
+  }
+
+  stopSummary() {
+    const { summarising } = this.#state;
+    if (summarising !== null) this.#worker.request('cancel', { target: summarising });
+  }
+
   /** @returns {Promise<string | null>} the lines of an export */
   async exportLines() {
     /** @type {string | null} */
@@ -147,6 +169,17 @@ export class MemoryBook {
       this.#update({ detail: null, proposal: null, last: null, imported: null });
       this.#changed();
       await this.readStartup();
+    });
+  }
+
+  /** @param {readonly File[]} files each has the name of its place among the start-up files */
+  importStartup(files) {
+    return this.#attempt(async () => {
+      for (const file of files) {
+        const write = { path: `.uai/${file.name}`, text: await file.text() };
+        const startup = await this.#worker.request('memory.startup', { write }).reply;
+        this.#update({ startup });
+      }
     });
   }
 

@@ -15,7 +15,9 @@
  *   | {action: 'forget', record_ids: readonly string[]}
  *   | {action: 'retract', target_id: string, text: string, since: number}
  *   | {action: 'keep', record_id: string, keep: Keep}
- *   | {action: 'sweep'}} MemoryChange
+ *   | {action: 'sweep'}
+ *   | {action: 'rebuild', record_ids: readonly string[]}
+ *   | {action: 'keep_summary', draft_id: string}} MemoryChange
  */
 
 /**
@@ -64,6 +66,7 @@
  * @property {readonly HistoryEdge[]} edges
  * @property {readonly string[]} gone_ids
  * @property {readonly string[]} raw_sources
+ * @property {readonly {record_id: string, text: string}[]} raw_turns messages of this conversation
  * @property {readonly {at: string, plan_hash: string}[]} plans
  */
 
@@ -75,6 +78,20 @@
  * @property {'rebuild' | 'not_rebuildable' | 'not_worth_it' | 'has_no_sources'} verdict
  * @property {number} cost
  * @property {number} value
+ * @property {readonly string[]} support what it would be made of
+ * @property {readonly string[]} needs the withdrawn records that must come back first
+ */
+
+/**
+ * How a summary came about.
+ * @typedef {object} Lineage
+ * @property {string} summariser
+ * @property {string} summariser_version
+ * @property {string} prompt_policy_hash
+ * @property {readonly string[]} omissions
+ * @property {number} confidence_ppm
+ * @property {readonly string[]} sources
+ * @property {readonly string[]} supersedes
  */
 
 /**
@@ -87,6 +104,7 @@
  * @property {readonly string[]} erased
  * @property {readonly Affected[]} affected
  * @property {readonly (readonly [old_id: string, new_id: string])[]} rebuilt
+ * @property {Lineage | null} lineage
  * @property {number} revision
  */
 
@@ -110,7 +128,23 @@
  * @property {string} problem
  */
 
-/** @typedef {{files: readonly StartupFile[], is_complete: boolean}} StartupState */
+/**
+ * The files in reading order, and what a session begins with in the order of its parts.
+ * @typedef {object} StartupState
+ * @property {readonly StartupFile[]} files
+ * @property {boolean} is_complete
+ * @property {readonly {part: string, items: readonly string[]}[]} boot
+ * @property {string} boot_hash
+ */
+
+/** @typedef {{draft_id: string, report: ChangeReport}} SummaryDraft */
+
+/** @typedef {{known_id: string, known_revision: number, is_accepted: boolean}} StatusAsk */
+
+/**
+ * @typedef {{ledger_id: string, revision: number, warning: string,
+ *   loss: '' | 'emptied' | 'rolled_back' | 'replaced'}} MemoryStatus
+ */
 
 /**
  * What a message means for the memory, told before its answer.
@@ -136,6 +170,8 @@
  *   'memory.import': {payload: {text: string, is_preview: boolean}, value: ImportReport},
  *   'memory.erase': {payload: Nothing, value: {revision: number}},
  *   'memory.startup': {payload: {write: {path: string, text: string} | null}, value: StartupState},
+ *   'memory.status': {payload: StatusAsk, value: MemoryStatus},
+ *   'memory.summarise': {payload: {mode: 'rule' | 'model'}, value: SummaryDraft},
  * }} MemoryCalls
  */
 

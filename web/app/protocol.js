@@ -303,7 +303,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'model.free': {payload: Nothing, value: {was_loaded: boolean, heap_bytes: number}},
  *   'chat.send': {payload: ChatSendPayload, value: TurnResult},
  *   'intent.preview': import('./retrieval_protocol.js').PreviewCall,
- *   'chat.reset': {payload: Nothing, value: ContextReset},
+ *   'chat.reset': {payload: Nothing, value: {turns_dropped: number, cached_tokens_dropped: number}},
  *   'plan.record': {payload: {plan_hash: string, record_id: string}, value: RecordShown},
  *   'receipt.export': {payload: {plan_hash: string, document: PlanDocument}, value: ExportedFile},
  *   'cancel': {payload: {target: number}, value: CancelOutcome},
@@ -315,8 +315,6 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'store.remove': {payload: {sha256: string}, value: {was_stored: boolean}},
  * } & import('./memory_protocol.js').MemoryCalls} Calls
  */
-
-/** @typedef {{turns_dropped: number, cached_tokens_dropped: number}} ContextReset */
 
 /** @typedef {{target: number, outcome: 'stopping' | 'not_running'}} CancelOutcome */
 

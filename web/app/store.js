@@ -74,6 +74,7 @@
  * @property {import('./memory_protocol.js').ChangeReport | null} last
  * @property {import('./memory_protocol.js').ImportReport | null} imported
  * @property {import('./memory_protocol.js').StartupState | null} startup
+ * @property {number | null} summarising the request that writes a summary
  * @property {{record_id: string, text: string} | null} offer what the last message overrides
  * @property {{code: string, text: string} | null} problem
  */
@@ -148,6 +149,7 @@ export function initialState() {
       last: null,
       imported: null,
       startup: null,
+      summarising: null,
       offer: null,
       problem: null,
     },

@@ -14,6 +14,7 @@ import { forgotten } from './conversation.js';
  * @typedef {object} Consequences
  * @property {(error: CodedError) => void} onDead called when the worker says that Python is gone
  * @property {() => void} onReplaced called when a lost worker has been replaced by a new one
+ * @property {() => void} onStorageClosed called when the browser has closed the database
  */
 
 export class WorkerState {
@@ -44,7 +45,8 @@ export class WorkerState {
         this.#showFailure(event.data);
         break;
       case 'notice':
-        this.#store.say('storage', { ...event.data, level: 'info' });
+        if (event.data.code === 'storage_closed') this.#consequences.onStorageClosed();
+        else this.#store.say('storage', { ...event.data, level: 'info' });
         break;
     }
   }

@@ -51,6 +51,13 @@ function createArea(database, area) {
 /** @type {Promise<IDBDatabase> | null} */
 let opening = null;
 
+let tellClosed = () => {};
+
+/** @param {() => void} tell called when the browser takes the database away */
+export function onDatabaseClosed(tell) {
+  tellClosed = tell;
+}
+
 /** @returns {Promise<IDBDatabase>} */
 export function openDatabase() {
   opening ??= new Promise((resolve, reject) => {
@@ -68,6 +75,7 @@ export function openDatabase() {
       // The browser has taken it away, for example because its data were cleared.
       database.onclose = () => {
         opening = null;
+        tellClosed();
       };
       resolve(database);
     };

@@ -6,6 +6,7 @@
 
 import { CodedError, coded } from '../app/coded_error.js';
 import { PROTOCOL_VERSION, WORKER_ID } from '../app/protocol.js';
+import { onDatabaseClosed } from './database.js';
 import { makeHost } from './host.js';
 import { loadPython, STEP_COUNT } from './load_python.js';
 import { ModelBytes } from './model_bytes.js';
@@ -182,4 +183,8 @@ function bootFailed(thrown) {
   fail(thrown instanceof CodedError ? thrown : new CodedError('boot_failed', text));
 }
 
+onDatabaseClosed(() => {
+  const text = 'The browser has closed the store of the memory.';
+  postEvent(WORKER_ID, 'notice', { code: 'storage_closed', text });
+});
 boot().catch(bootFailed);

@@ -3,12 +3,12 @@
 import { part, show } from '../dom.js';
 import { detailView } from './memory_detail.js';
 import { filesView } from './memory_files.js';
+import { bindKeepRule, readKeep } from './memory_keep.js';
 import { listView } from './memory_list.js';
 import { proposalView } from './memory_proposal.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../memory_protocol.js').StorageFacts} StorageFacts */
-/** @typedef {import('../memory_protocol.js').Keep} Keep */
 
 /**
  * @param {HTMLDialogElement} root
@@ -21,6 +21,7 @@ export function memoryView(root, opener, store, book) {
   root.addEventListener('close', () => book.close());
   part(root, 'close', HTMLButtonElement).addEventListener('click', () => root.close());
   bindWriting(part(root, 'writing', HTMLFormElement), book);
+  bindSummary(root, store, book);
   listView(root, store, book);
   proposalView(part(root, 'proposal', HTMLElement), store, book);
   detailView(part(root, 'detail', HTMLElement), store, book);
@@ -40,13 +41,47 @@ export function memoryView(root, opener, store, book) {
  * Instead of a silent loss: a warning that covers the page.
  * @param {HTMLDialogElement} root
  * @param {Store} store
+ * @param {import('../memory_book.js').MemoryBook} book
+ * @param {import('../memory_guard.js').MemoryGuard} guard
  */
-export function lostView(root, store) {
+export function lostView(root, store, book, guard) {
   part(root, 'go-on', HTMLButtonElement).addEventListener('click', () => root.close());
+  root.addEventListener('close', () => guard.accept());
+  const file = part(root, 'import', HTMLInputElement);
+  file.addEventListener('change', async () => {
+    const chosen = file.files?.[0];
+    if (!chosen) return;
+    await guard.accept();
+    await book.importFile(chosen);
+    file.value = '';
+    root.close();
+    book.open();
+  });
   store.watch(['memory'], ({ memory }) => {
     if (memory.problem?.code !== 'storage_lost' || root.open) return;
     part(root, 'text', HTMLElement).textContent = memory.problem.text;
     root.showModal();
+  });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {Store} store
+ * @param {import('../memory_book.js').MemoryBook} book
+ */
+function bindSummary(root, store, book) {
+  const byRule = part(root, 'summarise', HTMLButtonElement);
+  const byModel = part(root, 'summarise-model', HTMLButtonElement);
+  const stop = part(root, 'summarise-stop', HTMLButtonElement);
+  byRule.addEventListener('click', () => book.summarise('rule'));
+  byModel.addEventListener('click', () => book.summarise('model'));
+  stop.addEventListener('click', () => book.stopSummary());
+  store.watch(['memory', 'messages', 'model', 'turn'], ({ memory, messages, model, turn }) => {
+    const is_writing = memory.summarising !== null;
+    const has_turns = messages.some(({ role }) => role === 'assistant');
+    byRule.disabled = is_writing || !has_turns;
+    byModel.disabled = is_writing || !has_turns || !model.facts || turn.kind === 'running';
+    stop.hidden = !is_writing;
   });
 }
 
@@ -61,22 +96,7 @@ function bindWriting(form, book) {
     if (text.value.trim()) book.proposeToRemember(text.value, [], readKeep(form));
     text.value = '';
   });
-  const rule = part(form, 'rule', HTMLSelectElement);
-  const until = part(form, 'until', HTMLInputElement);
-  rule.addEventListener('change', () => {
-    until.disabled = rule.value !== 'until';
-    until.required = !until.disabled;
-  });
-}
-
-/**
- * @param {HTMLFormElement} form
- * @returns {Keep}
- */
-function readKeep(form) {
-  const rule = /** @type {Keep['rule']} */ (part(form, 'rule', HTMLSelectElement).value);
-  const until = part(form, 'until', HTMLInputElement);
-  return { rule, until: rule === 'until' ? `${until.value}T00:00:00+00:00` : '' };
+  bindKeepRule(form);
 }
 
 /** @param {StorageFacts} storage */

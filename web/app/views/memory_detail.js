@@ -1,6 +1,7 @@
 /** One record opened: its words, its history as a small graph, and the plans it stood in. */
 
 import { part, setTexts, showFacts } from '../dom.js';
+import { bindKeepRule, readKeep } from './memory_keep.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../memory_protocol.js').MemoryDetail} MemoryDetail */
@@ -12,6 +13,8 @@ const DOT_RADIUS = 5;
 const DOT_X = 120;
 const SHORT_CHARS = 48;
 const HASH_CHARS = 12;
+const PPM_PER_PERCENT = 10_000;
+const MARKS = Object.freeze(['Tombstone', 'Retraction']);
 
 const EDGE_NAMES = Object.freeze({
   supersedes: 'replaces',
@@ -36,15 +39,65 @@ export function detailView(root, store, book) {
     showFacts(part(root, 'uses', HTMLElement), [
       ['Sources', detail.raw_sources.join(', ') || 'none'],
       ['Used in', describeUses(detail)],
+      ...describeLineage(JSON.parse(detail.record_json)),
       ...detail.edges.map(describeEdge),
     ]);
+    showFacts(
+      part(root, 'turns', HTMLElement),
+      detail.raw_turns.map(({ text }) => ['Said here', text]),
+    );
+    setKeep(root, detail);
     part(root, 'graph', HTMLElement).replaceChildren(drawGraph(detail));
     root.scrollIntoView({ block: 'nearest' });
   });
+  bindKeeping(root, store, book);
   root.addEventListener('click', ({ target }) => {
     const id = target instanceof SVGElement ? target.dataset.record : undefined;
     if (id) book.show(id);
   });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {Store} store
+ * @param {import('../memory_book.js').MemoryBook} book
+ */
+function bindKeeping(root, store, book) {
+  const form = part(root, 'keeping', HTMLFormElement);
+  bindKeepRule(form);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const { detail } = store.state.memory;
+    if (detail) {
+      book.propose({ action: 'keep', record_id: detail.record_id, keep: readKeep(form) });
+    }
+  });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {MemoryDetail} detail
+ */
+function setKeep(root, { record_id, nodes }) {
+  const form = part(root, 'keeping', HTMLFormElement);
+  const node = nodes.find((known) => known.record_id === record_id);
+  form.hidden = node?.standing !== 'active' || MARKS.includes(node.kind);
+  if (node) part(form, 'rule', HTMLSelectElement).value = node.keep.rule;
+}
+
+/**
+ * The lineage of a summary; other records have none.
+ * @param {{kind: string, confidence_ppm: number, payload: Record<string, any>}} record
+ * @returns {[name: string, value: string][]}
+ */
+function describeLineage({ kind, confidence_ppm, payload }) {
+  if (kind !== 'ShortTermSummary') return [];
+  return [
+    ['Written by', `${payload.summariser}, version ${payload.summariser_version}`],
+    ['Rules', payload.prompt_policy_hash.slice(0, HASH_CHARS)],
+    ['Left out', (payload.omissions ?? []).join('; ') || 'nothing'],
+    ['Sure', `${Math.round(confidence_ppm / PPM_PER_PERCENT)} %`],
+  ];
 }
 
 /** @param {MemoryDetail} detail */

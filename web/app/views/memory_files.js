@@ -1,6 +1,7 @@
 /** The memory as files: export, import, start-up files, and the end of everything. */
 
 import { fromTemplate, part, setTexts } from '../dom.js';
+import { saveFile } from '../save_file.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../memory_protocol.js').ImportReport} ImportReport */
@@ -8,6 +9,7 @@ import { fromTemplate, part, setTexts } from '../dom.js';
 /** @typedef {import('../memory_book.js').MemoryBook} MemoryBook */
 
 const EXPORT_NAME = 'tinyloom-memory.jsonl';
+const HASH_CHARS = 12;
 
 /**
  * @param {HTMLElement} root
@@ -17,6 +19,11 @@ const EXPORT_NAME = 'tinyloom-memory.jsonl';
 export function filesView(root, store, book) {
   bindExchange(root, book);
   bindErasing(root, book);
+  const opened = part(root, 'startup-files', HTMLInputElement);
+  opened.addEventListener('change', async () => {
+    await book.importStartup([...(opened.files ?? [])]);
+    opened.value = '';
+  });
   /** @type {unknown} */
   let drawn = null;
   store.watch(['memory'], ({ memory: { imported, startup } }) => {
@@ -25,6 +32,7 @@ export function filesView(root, store, book) {
     drawn = startup;
     const files = startup.files.map((file) => drawFile(file, book));
     part(root, 'startup', HTMLElement).replaceChildren(...files);
+    part(root, 'boot', HTMLElement).textContent = describeBoot(startup);
   });
 }
 
@@ -35,7 +43,7 @@ export function filesView(root, store, book) {
 function bindExchange(root, book) {
   part(root, 'export', HTMLButtonElement).addEventListener('click', async () => {
     const lines = await book.exportLines();
-    if (lines !== null) save(lines);
+    if (lines !== null) saveFile(EXPORT_NAME, lines);
   });
   const file = part(root, 'import', HTMLInputElement);
   file.addEventListener('change', () => {
@@ -43,16 +51,6 @@ function bindExchange(root, book) {
     if (chosen) book.importFile(chosen);
     file.value = '';
   });
-}
-
-/** @param {string} lines */
-function save(lines) {
-  const address = URL.createObjectURL(new Blob([lines], { type: 'application/jsonl' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = EXPORT_NAME;
-  link.click();
-  URL.revokeObjectURL(address);
 }
 
 /**
@@ -73,6 +71,13 @@ function bindErasing(root, book) {
     sure.hidden = true;
     book.eraseEverything();
   });
+}
+
+/** @param {import('../memory_protocol.js').StartupState} startup */
+function describeBoot({ boot, boot_hash, is_complete }) {
+  const parts = boot.map(({ part, items }) => `${part} ${items.length}`).join(', ');
+  const use = is_complete ? 'A session begins with' : 'Some files are missing; there is';
+  return `${use}, in this order: ${parts}. Package ${boot_hash.slice(0, HASH_CHARS)}.`;
 }
 
 /** @param {ImportReport} report */
@@ -102,5 +107,10 @@ function drawFile(file, book) {
   part(element, 'save', HTMLButtonElement).addEventListener('click', () =>
     book.readStartup({ path: file.path, text: text.value }),
   );
+  const download = part(element, 'download', HTMLButtonElement);
+  download.hidden = file.state !== 'ok';
+  download.addEventListener('click', () => {
+    saveFile(file.path.replace('.uai/', ''), file.text);
+  });
   return element;
 }

@@ -35,8 +35,12 @@ export function listView(root, store, book) {
     part(root, 'count', HTMLElement).textContent = describeCount(page);
     part(root, 'more', HTMLElement).hidden = page.rows.length === page.total;
     for (const group of GROUPS) fillFilter(root, group, page.groups[group]);
+    part(root, 'rebuild-all', HTMLElement).hidden = !page.groups.standing.withdrawn;
   });
   part(root, 'more', HTMLElement).addEventListener('click', () => book.showMore());
+  part(root, 'rebuild-all', HTMLElement).addEventListener('click', () =>
+    book.propose({ action: 'rebuild', record_ids: [] }),
+  );
   part(root, 'forget-chosen', HTMLElement).addEventListener('click', () => {
     const record_ids = [...rows.querySelectorAll('input:checked')].map(
       (box) => /** @type {HTMLInputElement} */ (box).value,
@@ -114,8 +118,12 @@ function drawRow(row, book) {
   bind(element, 'never', is_pending, () =>
     book.propose({ action: 'reject', record_id: row.record_id, never: true }),
   );
-  const is_wording = is_pending || (row.standing === 'active' && !is_mark);
+  const is_open = ['pending', 'active', 'withdrawn'].includes(row.standing);
+  const is_wording = is_open && !is_mark;
   bind(element, 'correct', is_wording, () => edit(element, row, book));
+  bind(element, 'rebuild', row.standing === 'withdrawn', () =>
+    book.propose({ action: 'rebuild', record_ids: [row.record_id] }),
+  );
   bind(element, 'show', true, () => book.show(row.record_id));
   bind(element, 'forget', !is_mark, () =>
     book.propose({ action: 'forget', record_ids: [row.record_id] }),

@@ -17,6 +17,8 @@ const TITLES = Object.freeze({
   retract: 'Take the message back?',
   keep: 'Change how long it is kept?',
   sweep: 'Delete what is past its time?',
+  rebuild: 'Make these again?',
+  keep_summary: 'Keep this summary?',
 });
 
 const SPREADS = Object.freeze({
@@ -31,6 +33,10 @@ const VERDICTS = Object.freeze({
   not_worth_it: 'is not worth making again',
   has_no_sources: 'has no source left',
 });
+
+const WITHDRAWN = 'Withdrawn';
+const PPM_PER_PERCENT = 10_000;
+const HASH_CHARS = 12;
 
 /**
  * @param {HTMLElement} root
@@ -49,11 +55,21 @@ export function proposalView(root, store, book) {
     const { change, report } = proposal;
     setTexts(root, { title: TITLES[change.action] });
     part(root, 'lines', HTMLElement).replaceChildren(...listLines(change, report).map(drawLine));
-    const is_known = change.action === 'remember' && report.repeats.length > 0;
+    const is_known = isKnown(change, report);
     part(root, 'agree', HTMLButtonElement).disabled = is_known;
     root.scrollIntoView({ block: 'nearest' });
     part(root, is_known ? 'decline' : 'agree', HTMLButtonElement).focus();
   });
+}
+
+/**
+ * Whether agreeing would change nothing.
+ * @param {MemoryChange} change
+ * @param {ChangeReport} report
+ */
+function isKnown({ action }, { repeats, affected }) {
+  if (action === 'rebuild') return !affected.some(({ verdict }) => verdict === 'rebuild');
+  return ['remember', 'keep_summary'].includes(action) && repeats.length > 0;
 }
 
 /**
@@ -72,8 +88,40 @@ function listLines(change, report) {
     ...(report.erased.length > 0
       ? [line('Deleted', `${report.erased.length} records, every version and product included`)]
       : []),
-    ...report.affected.map((item) => line('Withdrawn', describeAffected(item))),
+    ...(report.lineage ? describeLineage(report.lineage) : []),
+    ...report.affected.map((item) => line(WITHDRAWN, describeAffected(item))),
+    ...(report.affected.length > 0 ? [line('Balance', describeBalance(report.affected))] : []),
   ];
+}
+
+/**
+ * @param {import('../memory_protocol.js').Lineage} lineage
+ * @returns {[name: string, text: string][]}
+ */
+function describeLineage(lineage) {
+  return [
+    line('Written by', `${lineage.summariser}, version ${lineage.summariser_version}`),
+    line('Made of', `${lineage.sources.length} messages`),
+    line('Left out', lineage.omissions.join('; ') || 'nothing'),
+    line('Sure', `${Math.round(lineage.confidence_ppm / PPM_PER_PERCENT)} %, not reviewed`),
+    line('Rules', lineage.prompt_policy_hash.slice(0, HASH_CHARS)),
+    ...lineage.supersedes.map((id) => line('Replaces', id)),
+  ];
+}
+
+/**
+ * What is made again, of how much that is withdrawn.
+ * @param {readonly Affected[]} affected
+ */
+function describeBalance(affected) {
+  const rebuilt = affected.filter(({ verdict }) => verdict === 'rebuild');
+  const sum = (/** @type {readonly Affected[]} */ items, /** @type {'cost' | 'value'} */ name) =>
+    items.reduce((total, item) => total + item[name], 0);
+  return [
+    `${rebuilt.length} of ${affected.length} made again`,
+    `worth ${sum(rebuilt, 'value')} of ${sum(affected, 'value')}`,
+    `at a cost of ${sum(rebuilt, 'cost')} of ${sum(affected, 'cost')}`,
+  ].join(', ');
 }
 
 /**
@@ -86,8 +134,10 @@ function line(name, text) {
 }
 
 /** @param {Affected} item */
-function describeAffected({ text, spread, verdict }) {
-  return `${text}: ${SPREADS[spread]}; ${VERDICTS[verdict]}`;
+function describeAffected({ text, spread, verdict, cost, value, support, needs }) {
+  const sources = support.length + needs.length;
+  const price = sources > 0 ? ` (${sources} sources left, worth ${value}, cost ${cost})` : '';
+  return `${text}: ${SPREADS[spread]}; ${VERDICTS[verdict]}${price}`;
 }
 
 /** @param {[name: string, text: string]} line */
