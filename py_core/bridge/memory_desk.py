@@ -120,6 +120,8 @@ class MemoryDesk:
     async def hint(self, text: str, emit: Callable[[EventData], None]) -> None:
         """Tell the page what the coming message means for the memory."""
         transcript = self._transcript
+        with suppress(*STORE_ERRORS):
+            await self._keeper.end_what_is_over(self._host.now_utc())
         transcript.mark_revision(self._keeper.revision)
         message_id = name_message(transcript.session_key, transcript.next_number, "user")
         hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())

@@ -24,6 +24,7 @@ from py_core.memory.exchange import ImportReport, export_lines, merge, read_line
 from py_core.memory.inference import suggest
 from py_core.memory.rebuild import Rebuilder, SuccessorCheck
 from py_core.memory.repair import RepairPlan, publish_repairs
+from py_core.memory.retention import find_ended
 from py_core.memory.startup import (
     BootPackage,
     FilePackage,
@@ -101,6 +102,17 @@ class MemoryKeeper:
         """
         sweep = Sweep(self._found_revision if is_new_session else 0)
         return (await self.apply(sweep, now)).verdict.erased
+
+    async def end_what_is_over(self, now: str) -> None:
+        """Delete what is past its time, while a page stays open; a look at the heads if nothing is.
+
+        Raises:
+            StorageFullError: there is no room for the marks.
+            StorageLostError: the store cannot be used.
+        """
+        if find_ended(await self.list_heads(), self._stamp(now).now, session_until=0):
+            with suppress(ChangeRefusedError):
+                await self.apply(Sweep(), now)
 
     async def pack(self, pause: Callable[[], Awaitable[object]]) -> None:
         """Put heads that were written since the last visit together, for a faster start."""

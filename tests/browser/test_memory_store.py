@@ -9,15 +9,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Error, Page
 
 from py_core.serving.static_server import RunningServer
 from tests.browser.memory_page import run_in_page
 from tests.browser.profiles import open_context
+from tests.laws.test_store_machine import StoreMachine
 from tests.source_tree import ROOT
 
 pytestmark = pytest.mark.browser
 
+MACHINE_RUNS = settings(
+    max_examples=20, stateful_step_count=12, deadline=None, derandomize=True, database=None
+)
+DROP_DATABASE = """() => new Promise((resolve, reject) => {
+  const request = indexedDB.deleteDatabase('tinyloom');
+  request.onsuccess = resolve;
+  request.onerror = () => reject(request.error);
+})"""
 KILLS = int(os.environ.get("TINYLOOM_KILLS", "12"))
 LONGEST_STORM_MS = 250
 
@@ -95,6 +106,23 @@ def test_recorded_operations_give_their_recorded_answers(
             assert dict(answer["texts"]) == dict(step["answer"]["texts"])
         else:
             assert answer == step["answer"]
+
+
+def test_whatever_the_machine_did_to_the_other_stores_indexeddb_answers_alike(
+    context: BrowserContext, server: RunningServer
+):
+    """Memory and SQLite were driven by generated operations; the same are replayed here."""
+    StoreMachine.runs.clear()
+    run_state_machine_as_test(StoreMachine, settings=MACHINE_RUNS)
+    page = open_bare(context, server)
+    assert sum(map(len, StoreMachine.runs)) > 100
+    for steps in StoreMachine.runs:
+        page.evaluate(DROP_DATABASE)
+        for step, text in zip(steps, run_in_page(page, REPLAY, steps), strict=True):
+            answer = json.loads(text)
+            if step["do"] == "read":
+                answer["texts"] = dict(answer["texts"])
+            assert answer == json.loads(json.dumps(step["answer"])), steps
 
 
 def test_two_tabs_never_get_the_same_revision(context: BrowserContext, server: RunningServer):

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ DEADLINE_S = 180
 BOOTED = "//html[@data-boot='ready' or @data-boot='failed']"
 ASK = """const [order, done] = arguments;
 ({ask})(order).then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"""
+RUN = """const [done] = arguments;
+({script}).then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"""
 
 
 @contextmanager
@@ -73,6 +75,19 @@ def hold_one_turn(executable: Path, order: Mapping[str, Any]) -> dict[str, Any]:
         done = driver.execute_async_script(ASK.format(ask=order["ask"]), order["order"])
         assert "value" in done, json.dumps(done)
         return {"boot": boot, "answer": answer, "asked": done["value"]}
+
+
+def run_scripts(executable: Path, address: str, scripts: Sequence[str]) -> list[Any]:
+    """Run each script on the page loaded anew in one profile; give their values."""
+    values = []
+    with open_browser(executable) as driver:
+        for script in scripts:
+            driver.get(address)
+            assert _wait_for(driver, BOOTED).get_attribute("data-boot") == "ready"
+            done = driver.execute_async_script(RUN.format(script=script))
+            assert "value" in done, json.dumps(done)
+            values.append(done["value"])
+    return values
 
 
 def _wait_for(driver: WebKitGTK, xpath: str) -> WebElement:

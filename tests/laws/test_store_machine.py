@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from typing import Any, ClassVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -22,10 +23,18 @@ CHANGES = st.lists(
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Does the same to every store and to a model, and compares what they answer."""
+    """Does the same to every store and to a model, and compares what they answer.
+
+    Attributes:
+        runs: what was done and answered in each run, for stores that do not run here.
+    """
+
+    runs: ClassVar[list[list[dict[str, Any]]]] = []
 
     def __init__(self):
         super().__init__()
+        self.steps: list[dict[str, Any]] = []
+        self.runs.append(self.steps)
         self.folder = tempfile.TemporaryDirectory()
         self.databases = [open_database(kind, Path(self.folder.name)) for kind in KINDS]
         self.rows: dict[tuple[Area, str], tuple[int, str | None]] = {}
@@ -37,6 +46,9 @@ class StoreMachine(RuleBasedStateMachine):
         """A commit on the present revision is made as a whole, one on an older is not."""
         base = self.revision - lag
         outcomes = [run(database.commit(base, changes)) for database in self.databases]
+        texts = [(c.area.value, c.key, getattr(c, "text", None)) for c in changes]
+        after = {"revision": self.revision + (not lag), "is_committed": not lag}
+        self.note("commit", after, base=base, changes=texts)
         if lag:
             assert outcomes == [Stale(self.revision)] * len(KINDS)
             return
@@ -54,6 +66,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.rows.clear()
         for database in self.databases:
             assert run(database.wipe()) == Committed(self.revision)
+        self.note("wipe", {"revision": self.revision})
 
     @rule(area=st.sampled_from(AREAS), lag=st.integers(0, 5))
     def read_what_changed(self, area: Area, lag: int):
@@ -64,6 +77,8 @@ class StoreMachine(RuleBasedStateMachine):
             for (of_area, key), (revision, text) in sorted(self.rows.items())
             if of_area == area and revision > since
         ]
+        answer = {"revision": self.revision, "wiped_at": self.wiped_at, "rows": missed}
+        self.note("changes", answer, area=area.value, since=since)
         for database in self.databases:
             delta = run(database.changes_since(area, since))
             assert [(row.key, row.revision, row.text) for row in delta.rows] == missed
@@ -78,8 +93,14 @@ class StoreMachine(RuleBasedStateMachine):
                 for (of_area, key), (_, text) in self.rows.items()
                 if of_area == area and text is not None
             }
+            keys = ["a", "b", "c", "ü"]
+            self.note("read", {"texts": held}, area=area.value, keys=keys)
             for database in self.databases:
-                assert run(database.read(area, ["a", "b", "c", "ü"])) == held
+                assert run(database.read(area, keys)) == held
+
+    def note(self, what: str, answer: dict[str, Any], **asked: Any):
+        """Write down a step as the browser's port takes and answers it."""
+        self.steps.append({"do": what, "answer": answer, **asked})
 
     def teardown(self):
         """Close the file."""

@@ -131,10 +131,7 @@ function start() {
   engineMemoryView(view('engine-memory'), store);
   transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), {
     openPlan: (message) => plans.open(message),
-    remember: (text) => {
-      book.open();
-      book.proposeToRemember(text);
-    },
+    remember: (message) => book.rememberMessage(message),
   });
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
   const correct = () => book.correctByOffer();

@@ -15,6 +15,7 @@ import { coded } from './coded_error.js';
 
 const PAGE_ROWS = 50;
 const CHANNEL = 'tinyloom-memory';
+const TURN = /^turn-\d+-user@/;
 const FOREVER = Object.freeze({ rule: /** @type {const} */ ('forever'), until: '' });
 
 export class MemoryBook {
@@ -102,6 +103,22 @@ export class MemoryBook {
    */
   proposeToRemember(text, sources = [], keep = FOREVER) {
     return this.propose({ action: 'remember', text, sources, subject: '', keep, blacken: true });
+  }
+
+  /**
+   * Proposes to keep a message, under its own name as the source: what is taken back takes along
+   * what was kept of it.
+   * @param {number} id
+   */
+  rememberMessage(id) {
+    const { messages } = this.#store.state;
+    const place = messages.findIndex((message) => message.id === id);
+    const message = messages[place];
+    if (!message || message.role === 'divider') return;
+    const answer = message.role === 'assistant' ? message : messages[place + 1];
+    const source = answer?.role === 'assistant' ? nameMessage(answer.plan, message.role) : null;
+    this.open();
+    this.proposeToRemember(message.text, source ? [source] : []);
   }
 
   /** Makes the change that is shown. */
@@ -269,6 +286,16 @@ export class MemoryBook {
       this.#update({ problem: { code, text: message } });
     }
   }
+}
+
+/**
+ * The name of a message of a turn, read from the plan of its answer; null without one.
+ * @param {import('./store.js').Plan | null} plan
+ * @param {'user' | 'assistant'} role
+ */
+function nameMessage(plan, role) {
+  const asked = plan?.nodes.find(({ tier, record_id }) => tier === 2 && TURN.test(record_id));
+  return asked ? asked.record_id.replace('-user@', `-${role}@`) : null;
 }
 
 /**

@@ -253,6 +253,15 @@ def test_a_visit_ends_what_was_kept_for_the_last_one_and_nothing_of_its_own(data
     assert len(gone) == 1
 
 
+def test_what_ends_while_the_page_is_open_is_not_served_any_more(keeper):
+    """Its time is looked at with every message; before that it is served."""
+    remember(keeper, "I like figs", keep=Keep("until", "2026-07-11T00:00:00+00:00"))
+    run(keeper.end_what_is_over(NOW))
+    assert [record.text for record in run(keeper.read_serving())] == ["I like figs"]
+    run(keeper.end_what_is_over(LATER))
+    assert {record.kind for record in run(keeper.read_serving())} == {"Tombstone"}
+
+
 def test_retention_can_be_changed_later(keeper):
     """The newest version says how long; the words stay the same."""
     record_id = remember(keeper, "I like figs")

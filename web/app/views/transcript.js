@@ -20,7 +20,7 @@ const ENDINGS = Object.freeze({
  * @param {HTMLElement} root
  * @param {Store} store
  * @param {HTMLElement} scroller the element that scrolls around it
- * @param {{openPlan: (message: number) => void, remember: (text: string) => void}} client
+ * @param {{openPlan: (message: number) => void, remember: (message: number) => void}} client
  */
 export function transcriptView(root, store, scroller, client) {
   /** @type {Map<number, {element: HTMLElement, drawn: ChatMessage}>} */
@@ -29,7 +29,7 @@ export function transcriptView(root, store, scroller, client) {
     if (!(target instanceof HTMLElement)) return;
     if (target.dataset.answer) client.openPlan(Number(target.dataset.answer));
     const message = target.dataset.part === 'remember' && target.closest('[data-part="message"]');
-    if (message) client.remember(part(message, 'text', HTMLElement).textContent ?? '');
+    if (message instanceof HTMLElement) client.remember(Number(message.dataset.message));
   });
   store.watch(['messages'], ({ messages }) => {
     const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
@@ -69,6 +69,7 @@ function make(message) {
   if (message.role === 'divider') return fromTemplate('divider-template');
   const element = fromTemplate('message-template');
   element.dataset.role = message.role;
+  element.dataset.message = String(message.id);
   const who = message.role === 'user' ? 'You' : message.name;
   setTexts(element, { who });
   part(element, 'text', HTMLElement).append(document.createTextNode(''));
