@@ -118,7 +118,7 @@ function start() {
   });
   const worker = new WorkerClient(makeWorker, listener);
   const models = new ModelLoading(store, worker);
-  const book = new MemoryBook(store, worker);
+  const book = new MemoryBook(store, worker, saveFile);
   const guard = new MemoryGuard(store, worker);
   const chat = new Conversation(store, worker, (hint) => book.takeHint(hint));
   const copyText = (/** @type {string} */ text) => navigator.clipboard.writeText(text);

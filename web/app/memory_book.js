@@ -14,11 +14,13 @@ import { coded } from './coded_error.js';
 /** @typedef {import('./worker_client.js').WorkerClient} WorkerClient */
 
 const PAGE_ROWS = 50;
+const EXPORT_NAME = 'tinyloom-memory.jsonl';
 const CHANNEL = 'tinyloom-memory';
 const TURN = /^turn-\d+-user@/;
 const FOREVER = Object.freeze({ rule: /** @type {const} */ ('forever'), until: '' });
 
 export class MemoryBook {
+  #saveFile;
   #store;
   #worker;
   #channel = new BroadcastChannel(CHANNEL);
@@ -26,8 +28,10 @@ export class MemoryBook {
   /**
    * @param {Store} store
    * @param {WorkerClient} worker
+   * @param {(name: string, text: string) => void} saveFile
    */
-  constructor(store, worker) {
+  constructor(store, worker, saveFile) {
+    this.#saveFile = saveFile;
     this.#store = store;
     this.#worker = worker;
     this.#channel.onmessage = () => {
@@ -160,14 +164,16 @@ export class MemoryBook {
     if (summarising !== null) this.#worker.request('cancel', { target: summarising });
   }
 
-  /** @returns {Promise<string | null>} the lines of an export */
-  async exportLines() {
-    /** @type {string | null} */
-    let lines = null;
-    await this.#attempt(async () => {
-      lines = (await this.#worker.request('memory.export', {}).reply).text;
+  exportFile() {
+    return this.#attempt(async () => {
+      const { text } = await this.#worker.request('memory.export', {}).reply;
+      this.#saveFile(EXPORT_NAME, text);
     });
-    return lines;
+  }
+
+  /** @param {import('./memory_protocol.js').StartupFile} file */
+  downloadStartup({ path, text }) {
+    this.#saveFile(path.replace('.uai/', ''), text);
   }
 
   /** @param {File} file */

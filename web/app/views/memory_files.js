@@ -1,14 +1,12 @@
 /** The memory as files: export, import, start-up files, and the end of everything. */
 
 import { fromTemplate, part, setTexts } from '../dom.js';
-import { saveFile } from '../save_file.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../memory_protocol.js').ImportReport} ImportReport */
 /** @typedef {import('../memory_protocol.js').StartupFile} StartupFile */
 /** @typedef {import('../memory_book.js').MemoryBook} MemoryBook */
 
-const EXPORT_NAME = 'tinyloom-memory.jsonl';
 const HASH_CHARS = 12;
 
 /**
@@ -41,10 +39,7 @@ export function filesView(root, store, book) {
  * @param {MemoryBook} book
  */
 function bindExchange(root, book) {
-  part(root, 'export', HTMLButtonElement).addEventListener('click', async () => {
-    const lines = await book.exportLines();
-    if (lines !== null) saveFile(EXPORT_NAME, lines);
-  });
+  part(root, 'export', HTMLButtonElement).addEventListener('click', () => book.exportFile());
   const file = part(root, 'import', HTMLInputElement);
   file.addEventListener('change', () => {
     const chosen = file.files?.[0];
@@ -109,8 +104,6 @@ function drawFile(file, book) {
   );
   const download = part(element, 'download', HTMLButtonElement);
   download.hidden = file.state !== 'ok';
-  download.addEventListener('click', () => {
-    saveFile(file.path.replace('.uai/', ''), file.text);
-  });
+  download.addEventListener('click', () => book.downloadStartup(file));
   return element;
 }
