@@ -56,13 +56,20 @@ class PackShelf:
         self._packs: dict[str, _Known] = {}
         self._waiting: dict[str, int] = {}
         self._revision = self._covered = self._last_number = 0
+        self._is_damaged = False
 
     async def open(self, heads: HeadTable) -> int:
         """Fill an empty table; give the revision that the packs are complete to."""
         self.clear()
         delta = await self._database.changes_since(Area.PACKS, 0)
-        with _without_collections():
-            self._take_over(delta, heads)
+        try:
+            with _without_collections():
+                self._take_over(delta, heads)
+        except (ValueError, KeyError):
+            # All heads are read from their own rows then, and all packs are written anew.
+            heads.clear()
+            self._packs = {row.key: _NOTHING for row in delta.rows if row.text is not None}
+            self._is_damaged = True
         self._covered = self._until
         return self._covered
 
@@ -70,7 +77,7 @@ class PackShelf:
         """Everything was wiped."""
         self._packs.clear()
         self._waiting.clear()
-        self._covered = 0
+        self._covered, self._is_damaged = 0, False
 
     def note_heads(self, rows: Iterable[Row]) -> None:
         """Take note of heads that were written or erased."""
@@ -95,7 +102,7 @@ class PackShelf:
             # Packs are gone that others were built upon: begin again with all heads.
             self._waiting, self._covered = dict.fromkeys(heads, self._revision), 0
         copies = sum(len(pack.record_ids) for pack in self._packs.values())
-        if copies > MOST_COPIES * (len(heads) + self._pack_rows):
+        if self._is_damaged or copies > MOST_COPIES * (len(heads) + self._pack_rows):
             return PackOrder(tuple(Erase(Area.PACKS, key) for key in self._packs), "", _NOTHING)
         if len(self._waiting) < self._pack_rows:
             return None
@@ -111,6 +118,7 @@ class PackShelf:
         """Take note of an order that was carried out."""
         if not order.key:
             self._packs.clear()
+            self._is_damaged = False
             return
         self._packs[order.key] = order.pack
         self._last_number = int(order.key)

@@ -48,10 +48,15 @@ def write_pack(until: int, heads: Iterable[Head]) -> str:
 
 
 def read_pack(text: str) -> Pack:
-    """Read what `write_pack` wrote."""
+    """Read what `write_pack` wrote.
+
+    Raises:
+        ValueError: the text is damaged.
+        KeyError: the same, in a coded column.
+    """
     until, *columns = text.split(_COLUMN)
     values: list[list[str] | list[int]] = []
-    for place, column in enumerate(columns):
+    for place, column in zip(range(ROW_LENGTH), columns, strict=True):
         found = _read_column(column)
         values.append([*map(int, found)] if place in NUMBER_PLACES else found)
     return Pack(int(until), tuple(zip(*values, strict=True)))

@@ -1,11 +1,13 @@
 """Packs repeat the heads for a fast start, never know better, and forget what is deleted."""
 
+import pytest
+
 from py_core.store.edits import Edit, Entry, Restand
 from py_core.store.heads import Head, Standing, make_head, read_heads, write_head
 from py_core.store.in_memory import MemoryDatabase
 from py_core.store.ledger import Ledger
 from py_core.store.packs import PACK_ROWS, drop_from_pack, read_pack, write_pack
-from py_core.store.ports import Area
+from py_core.store.ports import Area, Put
 from tests.py_core.memory.heads import make_said, make_summary
 from tests.py_core.store.databases import run
 
@@ -140,6 +142,22 @@ def test_packs_full_of_old_copies_are_written_anew():
 
     write_many(other, PACK_ROWS, "other")
     run(other.pack())
+    assert reopen(database) == read_all(database)
+
+
+@pytest.mark.parametrize("damage", ["", "12\x92", "x", "7\x92=a\x91b"])
+def test_a_damaged_pack_is_not_believed_and_written_anew(damage):
+    """The heads have rows of their own; nothing is lost."""
+    database = MemoryDatabase()
+    ledger = Ledger(database)
+    write_many(ledger, PACK_ROWS)
+    run(ledger.pack())
+    run(database.commit(2, [Put(Area.PACKS, "00000001", damage)]))
+    assert reopen(database) == read_all(database)
+
+    again = Ledger(database)
+    run(again.pack())
+    assert [len(read_pack(text).rows) for text in read_packs(database)] == [PACK_ROWS]
     assert reopen(database) == read_all(database)
 
 
