@@ -58,10 +58,11 @@ class MemoryDesk:
         With the first tab a visit begins, so what was kept for the last one goes. A memory that
         cannot be read says so when it is asked.
         """
-        await self._keeper.warm(self._host.pause)
         with suppress(*STORE_ERRORS, ChangeRefusedError):
+            await self._keeper.open()
             is_first = bool(json.loads(await self._host.ledger_visit())["is_first"])
             await self._keeper.start_visit(self._host.now_utc(), is_new_session=is_first)
+        await self._keeper.warm(self._host.pause)
         # Packs first: they take a second at most, the index of words many for a large memory.
         await self._keeper.pack(self._host.pause)
         with suppress(*STORE_ERRORS):

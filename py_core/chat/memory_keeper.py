@@ -88,10 +88,17 @@ class MemoryKeeper:
         """
         with suppress(StorageLostError, StorageFullError):
             await self._ledger.refresh()
-            self._found_revision = self._ledger.revision
-            await pause()
             for _ in self._ledger.heads.warm_steps():
                 await pause()
+
+    async def open(self) -> None:
+        """Read the heads for the first time; what is kept for a visit from here on is its own.
+
+        Raises:
+            StorageLostError: the store cannot be used.
+        """
+        await self._ledger.refresh()
+        self._found_revision = self._ledger.revision
 
     async def start_visit(self, now: str, *, is_new_session: bool) -> tuple[str, ...]:
         """Delete what is past its time; give the ids of what went.

@@ -12,6 +12,7 @@ from py_core.memory.sensitivity import scan
 from py_core.records.fields import Fact
 from py_core.records.kinds import Record
 from py_core.store.edits import Edit, Entry, Snapshot
+from py_core.store.head_table import HeadTable
 from py_core.store.heads import Standing
 
 SOURCE = "inference:rules/1"
@@ -23,18 +24,19 @@ def suggest(message: str, message_id: str, snapshot: Snapshot, stamp: Stamp) -> 
     """Write down what the message claims about its writer, as pending."""
     if scan(message):
         return Edit()
-    taken = _list_taken(snapshot)
     never = read_never_list(snapshot.choices)
     fresh = [
-        fact
+        _compose_pending(fact, message_id, stamp)
         for fact in read_claims(message)
-        if (fact.slot, fact.value) not in taken and fact.slot not in never
+        if fact.slot not in never and not _is_known(fact, snapshot.heads)
     ]
-    pending = sum(head.standing is Standing.PENDING for head in snapshot.heads.values())
-    room = max(0, MOST_PENDING - pending)
-    records = [_compose_pending(fact, message_id, stamp) for fact in fresh]
-    offered = [record for record in records if record.normalization_hash not in never][:room]
-    return Edit(entries=tuple(Entry(record, Standing.PENDING) for record in offered))
+    offered = [
+        record
+        for record in fresh
+        if record.normalization_hash not in never and not _is_repeated(record, snapshot.heads)
+    ]
+    room = max(0, MOST_PENDING - snapshot.heads.count_standing(Standing.PENDING)) if offered else 0
+    return Edit(entries=tuple(Entry(record, Standing.PENDING) for record in offered[:room]))
 
 
 def _compose_pending(fact: Fact, message_id: str, stamp: Stamp) -> Record:
@@ -54,12 +56,18 @@ def _compose_pending(fact: Fact, message_id: str, stamp: Stamp) -> Record:
     )
 
 
-def _list_taken(snapshot: Snapshot) -> set[tuple[str, str]]:
-    """Give what is known, waits or was refused; list slots are compared by their text."""
-    taken = set[tuple[str, str]]()
-    for head in snapshot.heads.values():
-        if head.standing is not Standing.WITHDRAWN:
-            taken.update(head.claims)
-            slot, _, value = head.text.partition(": ")
-            taken.add((slot.replace(" for ", ".").replace(" ", "_"), value))
-    return taken
+def _is_known(fact: Fact, heads: HeadTable) -> bool:
+    """Tell whether a slot has this value already, waits for it, or was refused it."""
+    return any(
+        (fact.slot, fact.value) in head.claims
+        for head in heads.with_slot(fact.slot)
+        if head.standing is not Standing.WITHDRAWN
+    )
+
+
+def _is_repeated(record: Record, heads: HeadTable) -> bool:
+    """Tell the same of a list, whose values are compared by their text."""
+    return any(
+        head.standing is not Standing.WITHDRAWN
+        for head in heads.with_text(record.normalization_hash or "")
+    )

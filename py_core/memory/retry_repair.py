@@ -18,12 +18,14 @@ from py_core.memory.repair import (
     find_newest,
     order_by_needs,
 )
+from py_core.store.head_table import as_table
 from py_core.store.heads import Head, Standing
 
 
 def list_withdrawn(heads: Mapping[str, Head]) -> tuple[str, ...]:
     """Give the ids of all withdrawn records, sorted."""
-    return tuple(sorted(key for key, head in heads.items() if head.standing is Standing.WITHDRAWN))
+    withdrawn = as_table(heads).with_standing(Standing.WITHDRAWN)
+    return tuple(sorted(head.record_id for head in withdrawn))
 
 
 def plan_retry(

@@ -8,7 +8,7 @@ memory of many records. Does not know what is looked for.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from py_core.store.heads import Head, HeadRow
+from py_core.store.heads import Head, HeadRow, Standing
 from py_core.unicode_text import fold_case
 
 _Index = dict[str, str | dict[str, None]]
@@ -92,6 +92,14 @@ class HeadTable(dict[str, Head]):
         yield from self._find("retention", "session")
         yield from self._find("retention", "until")
 
+    def count_standing(self, standing: Standing) -> int:
+        """Count the heads of a standing."""
+        return sum(1 for _ in self.with_standing(standing))
+
+    def with_standing(self, standing: Standing) -> Iterator[Head]:
+        """Give all heads of a standing."""
+        return self._find("standing", standing.value)
+
     def not_written_by(self, prefix: str) -> Iterator[Head]:
         """Give all heads whose source does not begin so."""
         for source in self._keys_of("writer"):
@@ -136,6 +144,7 @@ class HeadTable(dict[str, Head]):
 
 _KEYS_OF: Mapping[str, Callable[[Head], Iterable[str]]] = {
     "kind": lambda head: (head.kind,),
+    "standing": lambda head: (head.standing.value,),
     "text": lambda head: (head.normalization_hash,),
     "writer": lambda head: (head.source,),
     "retention": lambda head: (head.retention_rule,),

@@ -76,7 +76,7 @@ def test_a_store_lost_while_nobody_looked_is_said_and_can_be_refilled(
     expect(warning).to_contain_text("no longer holds the memory")
     warning.get_by_label("Import an export").set_input_files(write_export(tmp_path / "m.jsonl"))
     expect(warning).to_be_hidden()
-    expect(again.page.locator("[data-part=rows]")).to_contain_text("The south bed has basil.")
+    expect(again.page.locator("ul[data-part=rows]")).to_contain_text("The south bed has basil.")
     again.reload()
     expect(MemoryPage(again.page).row("bees")).to_be_visible()
     expect(warning).to_be_hidden()

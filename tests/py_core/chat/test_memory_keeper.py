@@ -242,6 +242,7 @@ def test_a_visit_ends_what_was_kept_for_the_last_one_and_nothing_of_its_own(data
     """A second tab ends nothing; what was kept before the sweep came round stays too."""
     remember(keeper, "I like grapes", keep=Keep("session"))
     second = MemoryKeeper(Ledger(database), TENANT)
+    run(second.open())
     run(second.warm(no_pause))
     assert run(second.start_visit(NOW, is_new_session=False)) == ()
 
