@@ -93,6 +93,10 @@ class Dispatcher:
         Raises:
             TinyloomError: what went wrong, for an error reply.
         """
+        with self._memory_desk.busy():
+            return await self._answer(request, emit)
+
+    async def _answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
         match request:
             case ModelLoad(payload=load):
                 try:

@@ -4,8 +4,9 @@ Takes a host and the transcript; warms the memory, answers its requests, tells w
 for it, and gives the memory of the conversation to a turn. Does not know models.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from py_core.bridge.answer_chat import preview_intent
 from py_core.bridge.answer_memory import answer_memory
@@ -34,6 +35,8 @@ class MemoryDesk:
     def __init__(self, host: Host, transcript: Transcript, ledger: Ledger) -> None:
         """Start unread."""
         self._host, self._transcript = host, transcript
+        self._running, self._is_idle = 0, asyncio.Event()
+        self._is_idle.set()
         self._keeper = MemoryKeeper(ledger, TENANT)
         self._shelf = MemoryShelf(self._keeper, ledger, host.pause)
         began = Stamp(TENANT, read_utc(host).isoformat())
@@ -53,7 +56,7 @@ class MemoryDesk:
         with suppress(*STORE_ERRORS, ChangeRefusedError):
             await self._keeper.apply(Sweep(is_new_session=True), self._host.now_utc())
         with suppress(*STORE_ERRORS):
-            await self._shelf.follow()
+            await self._shelf.follow(self._rest_until_idle)
             await self._shelf.save()
 
     async def answer(self, request: IntentPreview | MemoryRequest) -> IntentShown | MemoryValue:
@@ -68,6 +71,18 @@ class MemoryDesk:
             )
         return await answer_memory(self._date(request), self._keeper, self._host.now_utc())
 
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Let the reading of the memory stand aside for the time of a request."""
+        self._running += 1
+        self._is_idle.clear()
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if self._running == 0:
+                self._is_idle.set()
+
     async def hint(self, text: str, emit: Callable[[EventData], None]) -> None:
         """Tell the page what the coming message means for the memory."""
         transcript = self._transcript
@@ -76,6 +91,10 @@ class MemoryDesk:
         hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())
         if hint is not None:
             emit(hint)
+
+    async def _rest_until_idle(self) -> None:
+        await self._host.pause()
+        await self._is_idle.wait()
 
     def _date(self, request: MemoryRequest) -> MemoryRequest:
         """Fill in what a message that is taken back said, and since when it could shape records."""

@@ -34,7 +34,9 @@ MEMORY_KINDS: Final = frozenset(
 """What may be found. A message or a policy in a ledger came from an import: it is never asked, so
 that no file can put an instruction into a prompt."""
 
-BATCH_RECORDS: Final = 64
+BATCH_RECORDS: Final = 16
+"""So few that a request which comes meanwhile waits some milliseconds only."""
+
 MOST_OPEN: Final = 512
 SAVE_AFTER_CHANGES: Final = 32
 
@@ -97,10 +99,13 @@ class MemoryShelf:
         """
         await self._ledger.refresh()
 
-    async def follow(self) -> None:
+    async def follow(self, rest: Rest | None = None) -> None:
         """Bring the index up to date.
 
         A call that is cancelled half way keeps what it has done.
+
+        Args:
+            rest: Waits between batches, where there is more time than in a turn.
 
         Raises:
             StorageLostError: the store cannot be read.
@@ -112,13 +117,15 @@ class MemoryShelf:
         version = self.heads.version
         if version == self._version:
             return
-        wanted = _list_wanted(self.heads)
-        for name in [n for n, stamp in self._stamps.items() if wanted.get(n) != stamp]:
+        changed = None if self._version is None else self.heads.changed_after(self._version)
+        looked_at = self.heads.keys() | self._stamps.keys() if changed is None else changed
+        wanted = _list_wanted(self.heads, looked_at)
+        for name in [n for n in looked_at if self._stamps.get(n, wanted.get(n)) != wanted.get(n)]:
             self._drop(name)
         missing = [name for name in wanted if name not in self._stamps]
         for begin in range(0, len(missing), BATCH_RECORDS):
             await self._take_in(missing[begin : begin + BATCH_RECORDS], wanted)
-            await self._rest()
+            await (rest or self._rest)()
         self._version = version
 
     async def open(self, names: Collection[str]) -> dict[str, Record]:
@@ -194,7 +201,9 @@ class MemoryShelf:
             self._unsaved = SAVE_AFTER_CHANGES
 
     async def _take_in(self, names: Sequence[str], wanted: Mapping[str, int]) -> None:
-        for record in await self._keeper.read_serving(names):
+        # Another call may have been here while this one rested.
+        unread = [name for name in names if name not in self._stamps]
+        for record in await self._keeper.read_serving(unread) if unread else ():
             self.index.put(read_document(record))
             self._stamps[record.record_id] = wanted[record.record_id]
             self._unsaved += 1
@@ -224,11 +233,12 @@ class MemoryShelf:
             del self._open[next(iter(self._open))]
 
 
-def _list_wanted(heads: HeadTable) -> dict[str, int]:
+def _list_wanted(heads: HeadTable, names: Iterable[str]) -> dict[str, int]:
+    found = ((name, heads.get(name)) for name in names)
     return {
         name: head.sequence
-        for name, head in heads.items()
-        if head.is_active and head.kind in MEMORY_KINDS
+        for name, head in found
+        if head is not None and head.is_active and head.kind in MEMORY_KINDS
     }
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from py_core.store.heads import Head
 from py_core.unicode_text import fold_case
 
+MOST_CHANGES = 4_096
+
 _Index = dict[str, dict[str, None]]
 
 
@@ -24,11 +26,14 @@ class HeadTable(dict[str, Head]):
         self.version = 0
         """Grows with every change, so that who derives something from the table knows when."""
 
+        self._changed: list[str] = []
+        """Ids in the order of their changes, the newest one of this version."""
+
     def put(self, head: Head) -> None:
         """Add or replace a head."""
         self.drop(head.record_id)
         self[head.record_id] = head
-        self.version += 1
+        self._note(head.record_id)
         if self._index is not None:
             _add(self._index, head)
 
@@ -39,12 +44,12 @@ class HeadTable(dict[str, Head]):
                 self.put(head)
         else:
             self.update((head.record_id, head) for head in heads)
-            self.version += 1
+            self._forget_changes()
 
     def drop(self, record_id: str) -> None:
         """Remove a head, if it is there."""
         head = self.pop(record_id, None)
-        self.version += 1
+        self._note(record_id)
         self._folded.pop(record_id, None)
         if head is not None and self._index is not None:
             for name, key in _list_keys(head):
@@ -53,9 +58,16 @@ class HeadTable(dict[str, Head]):
     def clear(self) -> None:
         """Remove all heads."""
         super().clear()
-        self.version += 1
+        self._forget_changes()
         self._index = None
         self._folded.clear()
+
+    def changed_after(self, version: int) -> frozenset[str] | None:
+        """Give the ids that changed after a version; None when that is too long ago to tell."""
+        count = self.version - version
+        if count > len(self._changed):
+            return None
+        return frozenset(self._changed[len(self._changed) - count :])
 
     def of_kind(self, kind: str) -> Iterator[Head]:
         """Give all heads of a kind."""
@@ -99,6 +111,16 @@ class HeadTable(dict[str, Head]):
             for key in self.keys() - self._folded.keys():
                 self._folded[key] = fold_case(f"{self[key].text}\n{self[key].subject}")
         return self._folded
+
+    def _note(self, record_id: str) -> None:
+        self.version += 1
+        if len(self._changed) >= 2 * MOST_CHANGES:
+            del self._changed[:MOST_CHANGES]
+        self._changed.append(record_id)
+
+    def _forget_changes(self) -> None:
+        self.version += 1
+        self._changed.clear()
 
     def _find(self, name: str, key: str) -> Iterator[Head]:
         found = self._read_index()[name].get(key, ())

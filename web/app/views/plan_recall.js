@@ -91,7 +91,7 @@ function drawHeads(heads, parts) {
       const head = document.createElement('th');
       head.scope = 'col';
       head.className = 'number';
-      head.textContent = `${words(name)} ×${weight}`;
+      head.textContent = `${words(name)} (${weight})`;
       return head;
     }),
   );
