@@ -55,7 +55,7 @@ class Disclosure:
 
     def fact(self, name: str) -> Locator:
         """One view of the question."""
-        term = self.root.locator("dt").filter(has_text=name)
+        term = self.page.locator("dt").filter(has_text=name)
         return self.root.locator("dl > div").filter(has=term).locator("dd")
 
     def fill(self, fields: Mapping[str, str]) -> None:
