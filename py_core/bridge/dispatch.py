@@ -107,7 +107,9 @@ class Dispatcher:
                     self._host.model_close(load.handle)
             case ChatSend(payload=send):
                 with self._holding(request) as stop:
-                    return await self._send(send, emit, stop)
+                    result = await self._send(send, emit, stop)
+                self._memory_desk.tidy()
+                return result
             case ModelFree():
                 with self._holding(request):
                     return self._free()

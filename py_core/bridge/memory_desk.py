@@ -37,6 +37,7 @@ class MemoryDesk:
         self._host, self._transcript = host, transcript
         self._running, self._is_idle = 0, asyncio.Event()
         self._is_idle.set()
+        self._tidying: asyncio.Task[None] | None = None
         self._keeper = MemoryKeeper(ledger, TENANT)
         self._shelf = MemoryShelf(self._keeper, ledger, host.pause)
         began = Stamp(TENANT, read_utc(host).isoformat())
@@ -55,9 +56,7 @@ class MemoryDesk:
         await self._keeper.warm()
         with suppress(*STORE_ERRORS, ChangeRefusedError):
             await self._keeper.apply(Sweep(is_new_session=True), self._host.now_utc())
-        with suppress(*STORE_ERRORS):
-            await self._shelf.follow(self._rest_until_idle)
-            await self._shelf.save()
+        await self._keep_index()
 
     async def answer(self, request: IntentPreview | MemoryRequest) -> IntentShown | MemoryValue:
         """Do what a request about the memory asks; the memory never waits for the model.
@@ -91,6 +90,18 @@ class MemoryDesk:
         hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())
         if hint is not None:
             emit(hint)
+
+    def tidy(self) -> None:
+        """Keep the index once nobody waits for anything."""
+        if self._tidying is None or self._tidying.done():
+            self._tidying = asyncio.get_running_loop().create_task(self._keep_index())
+
+    async def _keep_index(self) -> None:
+        """Bring the index up to date and write it down; a store that refuses costs nothing else."""
+        with suppress(*STORE_ERRORS):
+            await self._rest_until_idle()
+            await self._shelf.follow(self._rest_until_idle)
+            await self._shelf.save(self._rest_until_idle)
 
     async def _rest_until_idle(self) -> None:
         await self._host.pause()

@@ -192,14 +192,13 @@ class TurnMemory:
         return any(message_id in found for found in targets)
 
     async def note_plan(self, plan_hash: str, names: Sequence[str], now: datetime) -> None:
-        """Tell the ledger in which plan records stood, and keep the index for the next visit.
+        """Tell the ledger in which plan records stood.
 
         Raises:
             StorageFullError: there is no room.
             StorageLostError: the store cannot be written.
         """
         await self.shelf.note_plan(plan_hash, names, now)
-        await self.shelf.save()
 
     @contextmanager
     def timing(self, stage: str) -> Iterator[None]:

@@ -14,7 +14,7 @@ from typing import Final
 from py_core.chat.memory_keeper import MemoryKeeper
 from py_core.records.kinds import Record
 from py_core.retrieval.document import read_document
-from py_core.retrieval.index_file import Damage, read_index, write_index
+from py_core.retrieval.index_file import Damage, read_index, write_index_steps
 from py_core.retrieval.text_index import TextIndex
 from py_core.store.edits import WORD_INDEX, Edit
 from py_core.store.head_table import HeadTable
@@ -163,8 +163,12 @@ class MemoryShelf:
         """
         await self._keeper.note_plan(plan_hash, names, now.isoformat())
 
-    async def save(self, *, at_once: bool = False) -> bool:
+    async def save(self, rest: Rest | None = None, *, at_once: bool = False) -> bool:
         """Keep the index for the next visit once enough has changed; tell whether it was written.
+
+        Args:
+            rest: Waits between the steps; an index that changes meanwhile is kept the next time.
+            at_once: Also when little has changed.
 
         Raises:
             StorageFullError: there is no room.
@@ -172,11 +176,12 @@ class MemoryShelf:
         """
         if self._unsaved < (1 if at_once else SAVE_AFTER_CHANGES):
             return False
-        self._unsaved = 0
-        stamps = json.dumps(self._stamps, separators=(",", ":"))
-        text = f"{stamps}\n{write_index(self.index).decode('ascii')}"
         # Decided on the state that was indexed: what another tab deletes now is not written again.
         version = self.heads.version
+        text = await self._write(rest)
+        if text is None:
+            return False
+        self._unsaved = 0
 
         def decide(_: object) -> Edit:
             is_current = self.heads.version == version
@@ -184,6 +189,20 @@ class MemoryShelf:
 
         edit, _ = await self._ledger.apply(decide)
         return not edit.is_empty
+
+    async def _write(self, rest: Rest | None) -> str | None:
+        stamps, version = json.dumps(self._stamps, separators=(",", ":")), self.index.version
+        steps = write_index_steps(self.index)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as finished:
+                index: bytes = finished.value
+                return f"{stamps}\n{index.decode('ascii')}"
+            if rest is not None:
+                await rest()
+            if self.index.version != version:
+                return None
 
     async def _load(self) -> None:
         kept = (await self._ledger.read_texts(Area.SEARCH, [WORD_INDEX])).get(WORD_INDEX)
