@@ -136,8 +136,9 @@ def find_relevant(
     followed: tuple[str, ...] = ()
     hop = total * 0.0
     if read_text is not None and settings.hop_share:
-        first = [_name(index, int(n)) for n in pick_best(total, settings.hop_hits)]
-        values = [float(total[n]) for n in pick_best(total, settings.hop_hits)]
+        numbers = pick_best(total, settings.hop_hits)
+        first = [_name(index, int(n)) for n in numbers]
+        values = [float(total[n]) for n in numbers]
         followed = list_followed_terms(
             index,
             query.terms,
