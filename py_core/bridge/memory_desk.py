@@ -17,9 +17,10 @@ from py_core.bridge.memory_requests import MemoryApply, MemoryPreview, MemoryReq
 from py_core.bridge.memory_values import MemoryValue
 from py_core.bridge.messages import EventData, IntentPreview
 from py_core.bridge.retrieval_messages import IntentShown
-from py_core.chat.find_memory import STORE_ERRORS, TurnMemory
+from py_core.chat.find_memory import TurnMemory
 from py_core.chat.lane_ports import LocalLane, SessionLane
 from py_core.chat.memory_keeper import MemoryKeeper
+from py_core.chat.memory_question import STORE_ERRORS
 from py_core.chat.memory_shelf import MemoryShelf
 from py_core.chat.message_ids import name_message
 from py_core.chat.transcript import Transcript

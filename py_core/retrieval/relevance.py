@@ -203,7 +203,7 @@ def _add_parts(
 ) -> _FirstRound:
     lexical = scale_to_largest(words.scores)
     thread_share = settings.thread_share
-    base, semantic = lexical, lexical
+    base, semantic = lexical, lexical * 0.0
     if vectors is not None:
         semantic = fill_unknown(vectors, lexical)
         base = (1 - settings.semantic_share) * lexical + settings.semantic_share * semantic
