@@ -39,24 +39,25 @@ class MemoryDesk:
         self._running, self._is_idle = 0, asyncio.Event()
         self._is_idle.set()
         self._tidying: asyncio.Task[None] | None = None
-        self._keeper = MemoryKeeper(ledger, TENANT)
-        self._shelf = MemoryShelf(self._keeper, ledger, host.pause)
+        self.keeper = MemoryKeeper(ledger, TENANT)
+        self._shelf = MemoryShelf(self.keeper, ledger, host.pause)
         began = Stamp(TENANT, read_utc(host).isoformat())
         self.memory = TurnMemory(
             self._shelf,
-            {"local": LocalLane(self._shelf), "session": SessionLane(self._keeper, began)},
+            {"local": LocalLane(self._shelf), "session": SessionLane(self.keeper, began)},
             host.now_ms,
         )
 
     async def warm(self) -> None:
         """Read the memory and its index ahead of the first request.
 
-        A visit begins, so what was kept for the last one goes. A memory that cannot be read says
-        so when it is asked.
+        Where a visit begins, what was kept for the last one goes. A memory that cannot be read
+        says so when it is asked.
         """
-        await self._keeper.warm()
+        await self.keeper.warm()
+        sweep = Sweep(is_new_session=bool(await self._host.begin_visit()))
         with suppress(*STORE_ERRORS, ChangeRefusedError):
-            await self._keeper.apply(Sweep(is_new_session=True), self._host.now_utc())
+            await self.keeper.apply(sweep, self._host.now_utc())
         await self._keep_index()
 
     async def answer(self, request: IntentPreview | MemoryRequest) -> IntentShown | MemoryValue:
@@ -69,7 +70,7 @@ class MemoryDesk:
             return preview_intent(
                 request.payload, self._transcript, self.memory, read_utc(self._host)
             )
-        return await answer_memory(self._date(request), self._keeper, self._host.now_utc())
+        return await answer_memory(self._date(request), self.keeper, self._host.now_utc())
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -86,9 +87,9 @@ class MemoryDesk:
     async def hint(self, text: str, emit: Callable[[EventData], None]) -> None:
         """Tell the page what the coming message means for the memory."""
         transcript = self._transcript
-        transcript.mark_revision(self._keeper.revision)
+        transcript.mark_revision(self.keeper.revision)
         message_id = name_message(transcript.session_key, transcript.next_number, "user")
-        hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())
+        hint = await find_hint(text, message_id, self.keeper, self._host.now_utc())
         if hint is not None:
             emit(hint)
 
