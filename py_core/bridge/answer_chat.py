@@ -23,8 +23,9 @@ from py_core.bridge.retrieval_messages import (
     show_account,
     show_intent,
 )
-from py_core.chat.find_memory import NoticeCode, Question, TurnMemory, understand
+from py_core.chat.find_memory import TurnMemory, understand
 from py_core.chat.loaded_model import LoadedModel
+from py_core.chat.memory_question import NoticeCode, Question
 from py_core.chat.prompter import make_turn
 from py_core.chat.retrieval_account import RetrievalAccount
 from py_core.chat.transcript import Transcript

@@ -95,6 +95,10 @@ class Dispatcher:
         Raises:
             TinyloomError: what went wrong, for an error reply.
         """
+        with self._memory_desk.busy():
+            return await self._answer(request, emit)
+
+    async def _answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
         match request:
             case ModelLoad(payload=load):
                 try:
@@ -105,7 +109,9 @@ class Dispatcher:
                     self._host.model_close(load.handle)
             case ChatSend(payload=send):
                 with self._holding(request) as stop:
-                    return await self._send(send, emit, stop)
+                    result = await self._send(send, emit, stop)
+                self._memory_desk.tidy()
+                return result
             case ModelFree():
                 with self._holding(request):
                     return self._free()

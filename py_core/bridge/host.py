@@ -23,6 +23,9 @@ class Host(DatabaseHost, Protocol):
     def now_utc(self) -> str:
         """The time of day, as ISO text in UTC; it may jump."""
 
+    def begin_visit(self) -> Awaitable[bool]:
+        """Tell whether this tab begins a visit, or joins one of another tab; asked once."""
+
     def pause(self) -> Awaitable[object]:
         """Give the event loop one turn, so that a waiting message is delivered."""
 

@@ -4,9 +4,9 @@ Takes a host and the transcript; warms the memory, answers its requests, tells w
 for it, and gives the memory of the conversation to a turn. Does not know models.
 """
 
-import json
-from collections.abc import Callable
-from contextlib import suppress
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from py_core.bridge.answer_chat import preview_intent
 from py_core.bridge.answer_memory import answer_memory, report_preview
@@ -23,10 +23,11 @@ from py_core.chat.conversation_summary import (
     draft_by_rule,
     list_turns,
 )
-from py_core.chat.find_memory import STORE_ERRORS, TurnMemory
+from py_core.chat.find_memory import TurnMemory
 from py_core.chat.lane_ports import LocalLane, SessionLane
 from py_core.chat.loaded_model import LoadedModel
 from py_core.chat.memory_keeper import MemoryKeeper
+from py_core.chat.memory_question import STORE_ERRORS
 from py_core.chat.memory_shelf import MemoryShelf
 from py_core.chat.message_ids import name_message
 from py_core.chat.transcript import Transcript
@@ -43,12 +44,15 @@ class MemoryDesk:
     def __init__(self, host: Host, transcript: Transcript, ledger: Ledger) -> None:
         """Start unread."""
         self._host, self._transcript = host, transcript
-        self._keeper = MemoryKeeper(ledger, TENANT)
-        self._shelf = MemoryShelf(self._keeper, ledger, host.pause)
+        self._running, self._is_idle = 0, asyncio.Event()
+        self._is_idle.set()
+        self._tidying: asyncio.Task[None] | None = None
+        self.keeper = MemoryKeeper(ledger, TENANT)
+        self._shelf = MemoryShelf(self.keeper, ledger, host.pause)
         began = Stamp(TENANT, read_utc(host).isoformat())
         self.memory = TurnMemory(
             self._shelf,
-            {"local": LocalLane(self._shelf), "session": SessionLane(self._keeper, began)},
+            {"local": LocalLane(self._shelf), "session": SessionLane(self.keeper, began)},
             host.now_ms,
         )
 
@@ -59,15 +63,13 @@ class MemoryDesk:
         cannot be read says so when it is asked.
         """
         with suppress(*STORE_ERRORS, ChangeRefusedError):
-            await self._keeper.open()
-            is_first = bool(json.loads(await self._host.ledger_visit())["is_first"])
-            await self._keeper.start_visit(self._host.now_utc(), is_new_session=is_first)
-        await self._keeper.warm(self._host.pause)
+            await self.keeper.open()
+            is_first = bool(await self._host.begin_visit())
+            await self.keeper.start_visit(self._host.now_utc(), is_new_session=is_first)
+        await self.keeper.warm(self._rest_until_idle)
         # Packs first: they take a second at most, the index of words many for a large memory.
-        await self._keeper.pack(self._host.pause)
-        with suppress(*STORE_ERRORS):
-            await self._shelf.follow()
-            await self._shelf.save()
+        await self.keeper.pack(self._rest_until_idle)
+        await self._keep_index()
 
     async def answer(self, request: IntentPreview | MemoryRequest) -> IntentShown | MemoryValue:
         """Do what a request about the memory asks; the memory never waits for the model.
@@ -79,7 +81,7 @@ class MemoryDesk:
             return preview_intent(
                 request.payload, self._transcript, self.memory, read_utc(self._host)
             )
-        value = await answer_memory(self._date(request), self._keeper, self._host.now_utc())
+        value = await answer_memory(self._date(request), self.keeper, self._host.now_utc())
         return self._add_raw_turns(value) if isinstance(value, MemoryDetail) else value
 
     async def summarise_by_rule(self) -> SummaryDraft:
@@ -88,7 +90,7 @@ class MemoryDesk:
         Raises:
             ChangeRefusedError: nothing was said that could be summed up.
         """
-        heads = await self._keeper.list_heads()
+        heads = await self.keeper.list_heads()
         turns = list_turns(self._transcript, heads)
         return await self._show_draft(draft_by_rule(turns, heads, self._stamp()))
 
@@ -99,14 +101,14 @@ class MemoryDesk:
             ChangeRefusedError: nothing was said that could be summed up.
             RequestCancelledError: it was stopped.
         """
-        heads = await self._keeper.list_heads()
+        heads = await self.keeper.list_heads()
         turns = list_turns(self._transcript, heads)
         draft = await draft_by_model(model, turns, heads, self._stamp(), ports)
         return await self._show_draft(draft)
 
     async def _show_draft(self, draft: ShortTermSummary) -> SummaryDraft:
-        self._keeper.keep_draft(draft)
-        report = await report_preview(KeepSummary(draft), self._keeper, self._host.now_utc())
+        self.keeper.keep_draft(draft)
+        report = await report_preview(KeepSummary(draft), self.keeper, self._host.now_utc())
         return SummaryDraft(draft_id=draft.record_id, report=report)
 
     def _stamp(self) -> Stamp:
@@ -118,16 +120,44 @@ class MemoryDesk:
         raw = [RawTurn(record_id=key, text=said[key]) for key in detail.raw_sources if key in said]
         return detail.model_copy(update={"raw_turns": tuple(raw)})
 
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Let the reading of the memory stand aside for the time of a request."""
+        self._running += 1
+        self._is_idle.clear()
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if self._running == 0:
+                self._is_idle.set()
+
     async def hint(self, text: str, emit: Callable[[EventData], None]) -> None:
         """Tell the page what the coming message means for the memory."""
         transcript = self._transcript
         with suppress(*STORE_ERRORS):
-            await self._keeper.end_what_is_over(self._host.now_utc())
-        transcript.mark_revision(self._keeper.revision)
+            await self.keeper.end_what_is_over(self._host.now_utc())
+        transcript.mark_revision(self.keeper.revision)
         message_id = name_message(transcript.session_key, transcript.next_number, "user")
-        hint = await find_hint(text, message_id, self._keeper, self._host.now_utc())
+        hint = await find_hint(text, message_id, self.keeper, self._host.now_utc())
         if hint is not None:
             emit(hint)
+
+    def tidy(self) -> None:
+        """Keep the index once nobody waits for anything."""
+        if self._tidying is None or self._tidying.done():
+            self._tidying = asyncio.get_running_loop().create_task(self._keep_index())
+
+    async def _keep_index(self) -> None:
+        """Bring the index up to date and write it down; a store that refuses costs nothing else."""
+        with suppress(*STORE_ERRORS):
+            await self._rest_until_idle()
+            await self._shelf.follow(self._rest_until_idle)
+            await self._shelf.save(self._rest_until_idle)
+
+    async def _rest_until_idle(self) -> None:
+        await self._host.pause()
+        await self._is_idle.wait()
 
     def _date(self, request: MemoryRequest) -> MemoryRequest:
         """Fill in what a message that is taken back said, and since when it could shape records."""

@@ -9,97 +9,46 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Final
 
 from py_core.chat.acting_records import list_acting
+from py_core.chat.memory_question import (
+    ALL_CANDIDATES,
+    STORE_ERRORS,
+    FoundMemory,
+    NoticeCode,
+    Question,
+    VectorPort,
+)
 from py_core.chat.memory_shelf import MemoryShelf
-from py_core.errors import BadRequestError
-from py_core.memory_errors import StorageFullError, StorageLostError
 from py_core.records.kinds import Record, Retraction
-from py_core.retrieval.correct_intent import Correction, correct_intent
+from py_core.retrieval.correct_intent import correct_intent
 from py_core.retrieval.document import read_document
 from py_core.retrieval.event_times import resolve_events
 from py_core.retrieval.features import Owner
 from py_core.retrieval.injection_ledger import Injection, InjectionLedger
-from py_core.retrieval.intent import RetrievalIntent, Turn, build_intent
+from py_core.retrieval.intent import RetrievalIntent, build_intent
 from py_core.retrieval.lanes import (
     Gathered,
     LaneName,
     LanePort,
-    LaneReport,
     gather,
     is_wanted,
     keep_wanted,
 )
-from py_core.retrieval.relevance import PPM, VectorScores
+from py_core.retrieval.relevance import PPM
 from py_core.retrieval.retrieve import Retrieved, Search, Talk, assess, search
 from py_core.retrieval.settings import RelevanceSettings
-from py_core.retrieval.text_index import TextIndex
 from py_core.retrieval.timings import SessionTimings
 
 CONVERSATION: Final = "main"
 OWNER: Final = Owner(user="default")
 """The one user of this page, by the scope id that their memories carry."""
 
-ALL_CANDIDATES: Final = RelevanceSettings().candidates
 PROMISING_PPM: Final = 75_000
 """Half of the floor: below it no other part of a score brings a record into a prompt."""
 
 SHOWN_BELOW: Final = 8
-STORE_ERRORS: Final = (StorageLostError, StorageFullError, BadRequestError)
-
-NoticeCode = Literal["memory_unavailable", "memory_index_rebuilt", "memory_not_noted"]
-
-
-class VectorPort(Protocol):
-    """An embedder with the vectors of what is indexed."""
-
-    async def vectors_for(self, query_text: str, index: TextIndex) -> VectorScores | None:
-        """Compare a question with all documents; None where that cannot be done now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a turn asks, and what it has been talking about.
-
-    Attributes:
-        turn: The message, the turns before, the clock.
-        correction: What the user changed for this turn.
-        is_bypassed: The model has no room for memory, so no lane is asked.
-        most_candidates: More rows than these cannot fit.
-        slots: Claims of the message; memories that claim the same are needed to be overridden.
-        message_ids: All messages of the conversation.
-    """
-
-    turn: Turn
-    correction: Correction | None = None
-    is_bypassed: bool = False
-    most_candidates: int = ALL_CANDIDATES
-    slots: tuple[str, ...] = ()
-    message_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FoundMemory:
-    """What goes to the compiler, and what is told of it.
-
-    Attributes:
-        intent: What was looked for.
-        retrieved: The candidates with their scores.
-        lanes: How asking each lane ended.
-        records: All that the request needs besides the conversation.
-        shown: Record to the turn whose answer was made with it, for the very same question.
-        notices: What went wrong, as code and sentence.
-        indexed: How many records can be found.
-    """
-
-    intent: RetrievalIntent
-    retrieved: Retrieved
-    lanes: tuple[LaneReport, ...]
-    records: tuple[Record, ...]
-    shown: Mapping[str, int]
-    notices: tuple[tuple[NoticeCode, str], ...]
-    indexed: int
 
 
 @dataclass
@@ -192,14 +141,13 @@ class TurnMemory:
         return any(message_id in found for found in targets)
 
     async def note_plan(self, plan_hash: str, names: Sequence[str], now: datetime) -> None:
-        """Tell the ledger in which plan records stood, and keep the index for the next visit.
+        """Tell the ledger in which plan records stood.
 
         Raises:
             StorageFullError: there is no room.
             StorageLostError: the store cannot be written.
         """
         await self.shelf.note_plan(plan_hash, names, now)
-        await self.shelf.save()
 
     @contextmanager
     def timing(self, stage: str) -> Iterator[None]:
@@ -225,6 +173,9 @@ class TurnMemory:
         """Search what was gathered; visitors leave the index with the turn."""
         index = self.shelf.index
         visitors = {r.record_id: r for r in keep_wanted(gathered.records, intent)}
+        # What another tab has deleted is known once the ledger has answered, and not before.
+        has_local = _has_local(gathered)
+        hidden = self._list_hidden(intent) if has_local else tuple(index.ids())
         try:
             for record in visitors.values():
                 index.put(read_document(record))
@@ -234,10 +185,10 @@ class TurnMemory:
                 return self.shelf.read_text(name) if visitor is None else visitor.text
 
             resolved = resolve_events(intent, index, read_text)
-            found = await self._look_up(question, resolved, read_text)
+            found = await self._look_up(question, resolved, read_text, hidden)
             with self.timing("open"):
                 wanted = (*resolved.filters.pins, *_list_promising(found))
-                opened = await self._open(wanted, notes)
+                opened = await self._open(wanted, notes) if has_local else {}
             with self.timing("score"):
                 talk = Talk(OWNER, CONVERSATION, self.log)
                 retrieved = assess(resolved, found, {**opened, **visitors}, talk)
@@ -247,7 +198,11 @@ class TurnMemory:
                 index.discard(name)
 
     async def _look_up(
-        self, question: Question, intent: RetrievalIntent, read_text: Callable[[str], str]
+        self,
+        question: Question,
+        intent: RetrievalIntent,
+        read_text: Callable[[str], str],
+        hidden: Collection[str],
     ) -> Search:
         index = self.shelf.index
         vectors = None
@@ -264,7 +219,7 @@ class TurnMemory:
                 settings=replace(RelevanceSettings(), candidates=most),
                 vectors=vectors,
                 read_text=read_text,
-                hidden=self._list_hidden(intent),
+                hidden=hidden,
             )
 
     def _list_hidden(self, intent: RetrievalIntent) -> Collection[str]:
@@ -324,6 +279,12 @@ def understand(question: Question) -> RetrievalIntent:
     """Give the intent of a turn as the user corrected it."""
     intent = build_intent(question.turn)
     return intent if question.correction is None else correct_intent(intent, question.correction)
+
+
+def _has_local(gathered: Gathered) -> bool:
+    """Tell whether the ledger has answered; one that is not connected has nothing to hide."""
+    statuses = {report.outcome.lane: report.outcome.status for report in gathered.reports}
+    return statuses["local"] in ("answered", "empty", "off")
 
 
 def _list_promising(found: Search) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Final
 from py_core.chat.memory_keeper import MemoryKeeper
 from py_core.records.kinds import Record
 from py_core.retrieval.document import read_document
-from py_core.retrieval.index_file import Damage, read_index, write_index
+from py_core.retrieval.index_file import Damage, read_index, write_index_steps
 from py_core.retrieval.text_index import TextIndex
 from py_core.store.edits import WORD_INDEX, Edit
 from py_core.store.head_table import HeadTable
@@ -34,7 +34,9 @@ MEMORY_KINDS: Final = frozenset(
 """What may be found. A message or a policy in a ledger came from an import: it is never asked, so
 that no file can put an instruction into a prompt."""
 
-BATCH_RECORDS: Final = 64
+BATCH_RECORDS: Final = 16
+"""So few that a request which comes meanwhile waits some milliseconds only."""
+
 MOST_OPEN: Final = 512
 SAVE_AFTER_CHANGES: Final = 32
 
@@ -97,10 +99,13 @@ class MemoryShelf:
         """
         await self._ledger.refresh()
 
-    async def follow(self) -> None:
+    async def follow(self, rest: Rest | None = None) -> None:
         """Bring the index up to date.
 
         A call that is cancelled half way keeps what it has done.
+
+        Args:
+            rest: Waits between batches, where there is more time than in a turn.
 
         Raises:
             StorageLostError: the store cannot be read.
@@ -112,13 +117,15 @@ class MemoryShelf:
         version = self.heads.version
         if version == self._version:
             return
-        wanted = _list_wanted(self.heads)
-        for name in [n for n, stamp in self._stamps.items() if wanted.get(n) != stamp]:
+        changed = None if self._version is None else self.heads.changed_after(self._version)
+        looked_at = self.heads.keys() | self._stamps.keys() if changed is None else changed
+        wanted = _list_wanted(self.heads, looked_at)
+        for name in [n for n in looked_at if self._stamps.get(n, wanted.get(n)) != wanted.get(n)]:
             self._drop(name)
         missing = [name for name in wanted if name not in self._stamps]
         for begin in range(0, len(missing), BATCH_RECORDS):
             await self._take_in(missing[begin : begin + BATCH_RECORDS], wanted)
-            await self._rest()
+            await (rest or self._rest)()
         self._version = version
 
     async def open(self, names: Collection[str]) -> dict[str, Record]:
@@ -156,8 +163,12 @@ class MemoryShelf:
         """
         await self._keeper.note_plan(plan_hash, names, now.isoformat())
 
-    async def save(self, *, at_once: bool = False) -> bool:
+    async def save(self, rest: Rest | None = None, *, at_once: bool = False) -> bool:
         """Keep the index for the next visit once enough has changed; tell whether it was written.
+
+        Args:
+            rest: Waits between the steps; an index that changes meanwhile is kept the next time.
+            at_once: Also when little has changed.
 
         Raises:
             StorageFullError: there is no room.
@@ -165,11 +176,12 @@ class MemoryShelf:
         """
         if self._unsaved < (1 if at_once else SAVE_AFTER_CHANGES):
             return False
-        self._unsaved = 0
-        stamps = json.dumps(self._stamps, separators=(",", ":"))
-        text = f"{stamps}\n{write_index(self.index).decode('ascii')}"
         # Decided on the state that was indexed: what another tab deletes now is not written again.
         version = self.heads.version
+        text = await self._write(rest)
+        if text is None:
+            return False
+        self._unsaved = 0
 
         def decide(_: object) -> Edit:
             is_current = self.heads.version == version
@@ -177,6 +189,20 @@ class MemoryShelf:
 
         edit, _ = await self._ledger.apply(decide)
         return not edit.is_empty
+
+    async def _write(self, rest: Rest | None) -> str | None:
+        stamps, version = json.dumps(self._stamps, separators=(",", ":")), self.index.version
+        steps = write_index_steps(self.index)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as finished:
+                index: bytes = finished.value
+                return f"{stamps}\n{index.decode('ascii')}"
+            if rest is not None:
+                await rest()
+            if self.index.version != version:
+                return None
 
     async def _load(self) -> None:
         kept = (await self._ledger.read_texts(Area.SEARCH, [WORD_INDEX])).get(WORD_INDEX)
@@ -194,7 +220,9 @@ class MemoryShelf:
             self._unsaved = SAVE_AFTER_CHANGES
 
     async def _take_in(self, names: Sequence[str], wanted: Mapping[str, int]) -> None:
-        for record in await self._keeper.read_serving(names):
+        # Another call may have been here while this one rested.
+        unread = [name for name in names if name not in self._stamps]
+        for record in await self._keeper.read_serving(unread) if unread else ():
             self.index.put(read_document(record))
             self._stamps[record.record_id] = wanted[record.record_id]
             self._unsaved += 1
@@ -224,11 +252,12 @@ class MemoryShelf:
             del self._open[next(iter(self._open))]
 
 
-def _list_wanted(heads: HeadTable) -> dict[str, int]:
+def _list_wanted(heads: HeadTable, names: Iterable[str]) -> dict[str, int]:
+    found = ((name, heads.get(name)) for name in names)
     return {
         name: head.sequence
-        for name, head in heads.items()
-        if head.is_active and head.kind in MEMORY_KINDS
+        for name, head in found
+        if head is not None and head.is_active and head.kind in MEMORY_KINDS
     }
 
 

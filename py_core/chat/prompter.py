@@ -7,7 +7,8 @@ memories were found. Does not know how text is generated.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from py_core.chat.find_memory import ALL_CANDIDATES, FoundMemory, NoticeCode, Question, TurnMemory
+from py_core.chat.find_memory import TurnMemory
+from py_core.chat.memory_question import ALL_CANDIDATES, FoundMemory, NoticeCode, Question
 from py_core.chat.retrieval_account import RetrievalAccount, make_account
 from py_core.chat.traits import list_slots
 from py_core.chat.turn_records import (
@@ -26,7 +27,7 @@ from py_core.retrieval.correct_intent import Correction
 from py_core.retrieval.intent import Turn
 
 EARLIER_EXCHANGES = 3
-LEAST_ROW_TOKENS = 16
+LEAST_ROW_TOKENS = 20
 """No row with its source is shorter."""
 
 LEAST_CANDIDATES = 16

@@ -7,7 +7,8 @@ its score, its lane, the form it reached and the reason where it stayed out. Dec
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from py_core.chat.find_memory import FoundMemory, TurnMemory
+from py_core.chat.find_memory import TurnMemory
+from py_core.chat.memory_question import FoundMemory
 from py_core.compiler.candidate import make_candidate
 from py_core.compiler.plan import Plan
 from py_core.compiler.request import CompileRequest

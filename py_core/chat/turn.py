@@ -14,9 +14,10 @@ from kernels.errors import KernelError
 from kernels.generate import Pause, Prefilled, Step, Token, generate_steps
 from kernels.sampler import SamplerSettings
 from kernels.tokenizer import StreamDecoder
-from py_core.chat.find_memory import STORE_ERRORS, NoticeCode, TurnMemory
+from py_core.chat.find_memory import TurnMemory
 from py_core.chat.kernel_errors import translate_kernel_error
 from py_core.chat.loaded_model import LoadedModel
+from py_core.chat.memory_question import STORE_ERRORS, NoticeCode
 from py_core.chat.pacing import Pacer, StopSignal
 from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.prompter import Prompter

@@ -58,7 +58,17 @@ def resolve_events(
 
 
 def find_event(event: str, index: TextIndex, read_text: Callable[[str], str]) -> EventTime | None:
-    """Give the time of an event by the newest record that names it, dated ones first."""
+    """Give the time of an event by the newest record that names it, dated ones first.
+
+    Where the phrase runs on ("the release and who owns it"), its longest known beginning counts.
+    """
+    words = event.split()
+    beginnings = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+    found = (_find_named(beginning, index, read_text) for beginning in beginnings)
+    return next((time for time in found if time is not None), None)
+
+
+def _find_named(event: str, index: TextIndex, read_text: Callable[[str], str]) -> EventTime | None:
     found: EventTime | None = None
     for name, seconds in _list_naming(event, index):
         observed = _EPOCH + timedelta(seconds=seconds)

@@ -8,14 +8,17 @@ never repaired: the records are there, and building takes seconds. Does not know
 import base64
 import json
 from array import array
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import astuple, dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from py_core.identity import sha256_hex
 from py_core.retrieval.terms import TERMS_IDENTITY
 from py_core.retrieval.text_index import Entry, Posting, TextIndex
 
 FORMAT: Final = "tinyloom-index/1"
+ITEMS_OF_A_STEP: Final = 500
+Item = TypeVar("Item")
 Damage = Literal["not_json", "other_version", "other_terms", "checksum", "inconsistent"]
 
 
@@ -29,18 +32,36 @@ class LoadedIndex:
 
 def write_index(index: TextIndex) -> bytes:
     """Write an index down; nothing of what has left it is in the file."""
+    steps = write_index_steps(index)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            data: bytes = finished.value
+            return data
+
+
+def write_index_steps(index: TextIndex) -> Generator[None, None, bytes]:
+    """Write an index down in small steps, between which it must not change.
+
+    Returns:
+        The file.
+    """
     index.compact()
-    body = json.dumps(
-        {
-            "entries": [None if entry is None else astuple(entry) for entry in index.entries],
-            "lengths": _pack(index.lengths),
-            "postings": {
-                term: [_pack(posting.documents), _pack(posting.counts)]
-                for term, posting in index.postings.items()
-            },
-        },
-        separators=(",", ":"),
-        ensure_ascii=True,
+    entries, postings = [], []
+    for part in _cut(index.entries):
+        entries += [_dump(None if entry is None else astuple(entry)) for entry in part]
+        yield
+    for terms in _cut(list(index.postings.items())):
+        postings += [
+            f"{_dump(term)}:{_dump([_pack(found.documents), _pack(found.counts)])}"
+            for term, found in terms
+        ]
+        yield
+    lengths = _dump(_pack(index.lengths))
+    body = (
+        f'{{"entries":[{",".join(entries)}],"lengths":{lengths},'
+        f'"postings":{{{",".join(postings)}}}}}'
     )
     head = {"format": FORMAT, "terms": TERMS_IDENTITY, "sha256": sha256_hex(body.encode())}
     return f"{json.dumps(head)}\n{body}".encode()
@@ -84,6 +105,14 @@ def _build(fields: dict[str, object]) -> TextIndex:
         for term, (documents, counts) in postings.items()
     }
     return TextIndex.restore(entries, _unpack(lengths), unpacked)
+
+
+def _cut(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (items[at : at + ITEMS_OF_A_STEP] for at in range(0, len(items), ITEMS_OF_A_STEP))
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
 
 
 def _pack(numbers: "array[int]") -> str:

@@ -136,8 +136,9 @@ def find_relevant(
     followed: tuple[str, ...] = ()
     hop = total * 0.0
     if read_text is not None and settings.hop_share:
-        first = [_name(index, int(n)) for n in pick_best(total, settings.hop_hits)]
-        values = [float(total[n]) for n in pick_best(total, settings.hop_hits)]
+        numbers = pick_best(total, settings.hop_hits)
+        first = [_name(index, int(n)) for n in numbers]
+        values = [float(total[n]) for n in numbers]
         followed = list_followed_terms(
             index,
             query.terms,
@@ -202,7 +203,7 @@ def _add_parts(
 ) -> _FirstRound:
     lexical = scale_to_largest(words.scores)
     thread_share = settings.thread_share
-    base, semantic = lexical, lexical
+    base, semantic = lexical, lexical * 0.0
     if vectors is not None:
         semantic = fill_unknown(vectors, lexical)
         base = (1 - settings.semantic_share) * lexical + settings.semantic_share * semantic

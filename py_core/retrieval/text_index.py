@@ -47,6 +47,8 @@ class TextIndex:
         self.postings: dict[str, Posting] = {}
         self._numbers: dict[str, int] = {}
         self._places: Places | None = None
+        self.version = 0
+        """Grows whenever a document comes or goes."""
 
     def __len__(self) -> int:
         """Count the documents."""
@@ -96,6 +98,7 @@ class TextIndex:
         number = self._numbers.pop(document_id, None)
         if number is None:
             return False
+        self.version += 1
         self.entries[number] = None
         self.lengths[number] = 0
         self._places = None
@@ -147,6 +150,7 @@ class TextIndex:
         return self._places
 
     def _append(self, entry: Entry, length: int, counts: Counter[str]) -> None:
+        self.version += 1
         number = len(self.entries)
         self.entries.append(entry)
         # A length of 0 marks what is gone; a text without terms is there and never found.

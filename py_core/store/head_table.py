@@ -15,6 +15,7 @@ _Index = dict[str, str | dict[str, None]]
 """Key to the one id that has it, or to several."""
 
 ROWS_PER_STEP = 4_000
+MOST_CHANGES = 4_096
 
 
 class HeadTable(dict[str, Head]):
@@ -28,32 +29,35 @@ class HeadTable(dict[str, Head]):
         self.version = 0
         """Grows with every change, so that who derives something from the table knows when."""
 
+        self._changed: list[str] = []
+        """Ids in the order of their changes, the newest one of this version."""
+
     def put(self, head: Head) -> None:
         """Add or replace a head."""
         self.drop(head.record_id)
         self[head.record_id] = head
-        self.version += 1
+        self._note(head.record_id)
         for name, index in self._indexes.items():
             _add_all(index, name, [head])
 
     def put_all(self, heads: Iterable[Head]) -> None:
-        """Add many heads; without a look at each where nobody has looked for one yet."""
-        if self._indexes or self._folded:
+        """Add many heads; into an empty table without a look at each."""
+        if self or self._indexes:
             for head in heads:
                 self.put(head)
         else:
             self.update((head.record_id, head) for head in heads)
-            self.version += 1
+            self._forget_changes()
 
     def put_rows(self, record_ids: Iterable[str], rows: Iterable[HeadRow]) -> None:
         """Add many heads by their ids and rows, before anything was looked for."""
         self.update(zip(record_ids, map(Head, rows), strict=True))
-        self.version += 1
+        self._forget_changes()
 
     def drop(self, record_id: str) -> None:
         """Remove a head, if it is there."""
         head = self.pop(record_id, None)
-        self.version += 1
+        self._note(record_id)
         self._folded.pop(record_id, None)
         if head is not None:
             for name, index in self._indexes.items():
@@ -63,9 +67,16 @@ class HeadTable(dict[str, Head]):
     def clear(self) -> None:
         """Remove all heads."""
         super().clear()
+        self._forget_changes()
         self._indexes.clear()
-        self.version += 1
         self._folded.clear()
+
+    def changed_after(self, version: int) -> frozenset[str] | None:
+        """Give the ids that changed after a version; None when that is too long ago to tell."""
+        count = self.version - version
+        if count > len(self._changed):
+            return None
+        return frozenset(self._changed[len(self._changed) - count :])
 
     def of_kind(self, kind: str) -> Iterator[Head]:
         """Give all heads of a kind."""
@@ -125,6 +136,16 @@ class HeadTable(dict[str, Head]):
             waiting = (key for key in self if key not in self._folded)
             for key in tuple(islice(waiting, most)):
                 self._folded[key] = fold_case(f"{self[key].text}\n{self[key].subject}")
+
+    def _note(self, record_id: str) -> None:
+        self.version += 1
+        if len(self._changed) >= 2 * MOST_CHANGES:
+            del self._changed[:MOST_CHANGES]
+        self._changed.append(record_id)
+
+    def _forget_changes(self) -> None:
+        self.version += 1
+        self._changed.clear()
 
     def _find(self, name: str, key: str) -> Iterator[Head]:
         found = self._read_index(name).get(key, ())

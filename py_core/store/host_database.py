@@ -42,9 +42,6 @@ class DatabaseHost(Protocol):
     def ledger_persist(self) -> Awaitable[str]:
         """Give `{is_persistent}`."""
 
-    def ledger_visit(self) -> Awaitable[str]:
-        """Give `{is_first}`: whether no other tab of this site was open when this one began."""
-
 
 class HostDatabase:
     """The port over a host."""

@@ -1,13 +1,13 @@
 /**
  * Loads one served model in a worker of its own and sends it messages, without the page's views.
  * Takes {label, turns: [{text, settings}], op_set?}; gives the value of each chat.send and the
- * plan hashes, or throws the first error reply. One function expression, so that any driver can
+ * prompt hashes, or throws the first error reply. One function expression, so that any driver can
  * hand it to its browser.
  */
 async (order) => {
   const worker = new Worker('/worker/worker.js', { type: 'module' });
   const pending = new Map();
-  const planHashes = [];
+  const promptHashes = [];
   let lastId = 0;
   let refuseAll;
   const lost = new Promise((_, reject) => {
@@ -17,7 +17,7 @@ async (order) => {
   worker.onmessage = ({ data }) => {
     const message = JSON.parse(data);
     if (message.event === 'failed') refuseAll(new Error(JSON.stringify(message.data)));
-    if (message.event === 'plan') planHashes.push(message.data.plan.plan_hash);
+    if (message.event === 'plan') promptHashes.push(message.data.plan.prompt_hash);
     if (message.event === undefined) pending.get(message.id)(message);
   };
   const ask = async (kind, payload) => {
@@ -39,7 +39,7 @@ async (order) => {
     for (const { text, settings } of order.turns) {
       turns.push(await ask('chat.send', { text, system: '', settings }));
     }
-    return { facts, turns, plan_hashes: planHashes };
+    return { facts, turns, prompt_hashes: promptHashes };
   } finally {
     worker.terminate();
   }

@@ -13,6 +13,11 @@ from tests.browser.chat_page import ChatPage
 HASH = re.compile(r"[0-9a-f]{64}")
 
 
+def name_of(record_id: str) -> re.Pattern[str]:
+    """Match a record's name with and without the mark of the session."""
+    return re.compile(rf"^{re.escape(record_id)}(@|$)")
+
+
 class PlanPage:
     """The Plan view over the page."""
 
@@ -46,20 +51,25 @@ class PlanPage:
 
     def rows(self) -> Locator:
         """The rows that the filter shows, without the head."""
-        rows = self.dialog.get_by_role("row").filter(has=self.chat.page.get_by_role("button"))
-        return rows.filter(visible=True)
+        rows = self.rows_region().get_by_role("row")
+        return rows.filter(has=self.chat.page.get_by_role("button")).filter(visible=True)
+
+    def rows_region(self) -> Locator:
+        """The table of records kept and left out."""
+        return self.dialog.get_by_role("region", name="Rows kept and left out")
 
     def row(self, record_id: str) -> Locator:
         """The row of one record."""
-        return self.rows().filter(has=self.record_button(record_id))
+        button = self.chat.page.get_by_role("button", name=name_of(record_id))
+        return self.rows().filter(has=button)
 
     def record_button(self, record_id: str) -> Locator:
-        """What opens a record."""
-        return self.chat.page.get_by_role("button", name=record_id, exact=True)
+        """What opens a record, the mark of the session behind its name left out."""
+        return self.rows_region().get_by_role("button", name=name_of(record_id))
 
     def record(self, record_id: str) -> Locator:
         """The record that is open beside the rows."""
-        return self.dialog.get_by_role("complementary", name=record_id, exact=True)
+        return self.dialog.get_by_role("complementary", name=name_of(record_id))
 
     def legend(self) -> dict[str, int]:
         """Read the segments of the budget: name to tokens."""

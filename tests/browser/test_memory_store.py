@@ -64,6 +64,29 @@ READ_KEYS = """async (port) => {
   return found;
 }"""
 
+MAKE_VERSION_2 = """() => new Promise((resolve, reject) => {
+  const areas = ['records', 'heads', 'plans', 'choices', 'startup', 'outbox', 'cursor'];
+  const request = indexedDB.open('tinyloom', 2);
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore('settings');
+    for (const area of areas) {
+      const store = request.result.createObjectStore(area, { keyPath: 'key' });
+      store.createIndex('by_revision', 'revision');
+      if (area === 'records') store.put({ key: 'a', revision: 1, text: 'kept' });
+    }
+    const state = request.result.createObjectStore('ledger_state');
+    state.put({ revision: 1, wiped_at: 0 }, 'state');
+  };
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => resolve(request.result.close());
+})"""
+
+WRITE_NEW_AREA = """async (port) => {
+  const { rows } = JSON.parse(await port.ledger_changes('records', 0));
+  const changes = JSON.stringify([['search', 'words', 'text']]);
+  return [rows, JSON.parse(await port.ledger_commit(1, changes))];
+}"""
+
 RACE = """async (port, count) => {
   const wins = [];
   for (let attempt = 0; wins.length < count; attempt += 1) {
@@ -192,3 +215,14 @@ def _read_keys(context: BrowserContext, server: RunningServer) -> Any:
     keys = run_in_page(page, READ_KEYS)
     page.close()
     return keys
+
+
+def test_a_database_of_the_version_before_is_taken_over(
+    context: BrowserContext, server: RunningServer
+):
+    """What was kept is there, and the new area can be written."""
+    page = open_bare(context, server)
+    page.evaluate(MAKE_VERSION_2)
+    kept, written = run_in_page(page, WRITE_NEW_AREA)
+    assert kept == [["a", 1, "kept"]]
+    assert written == {"revision": 2, "is_committed": True}

@@ -46,7 +46,7 @@ def make_order(address: str) -> dict[str, Any]:
 
 
 def expect_same(result: dict[str, Any], context: BrowserContext, address: str) -> None:
-    """Compare with Chromium: the page's text, the plans, the ids of a greedy and a drawn answer.
+    """Compare with Chromium: the page's text, the prompts, the ids of a greedy and a drawn answer.
 
     Each engine runs the kernels, Chromium and Firefox with as many threads as it finds useful.
     """
@@ -55,8 +55,8 @@ def expect_same(result: dict[str, Any], context: BrowserContext, address: str) -
     here = chat.ask_worker(QUANTISED, *TURNS)
     assert result["asked"]["facts"]["op_set"] == here["facts"]["op_set"] == "simd"
     assert result["boot"] == "ready"
-    assert len(here["plan_hashes"]) == len(TURNS)
-    assert result["asked"]["plan_hashes"] == here["plan_hashes"]
+    assert len(here["prompt_hashes"]) == len(TURNS)
+    assert result["asked"]["prompt_hashes"] == here["prompt_hashes"]
     assert result["answer"] == chat.send(MESSAGE).text
     for found, expected in zip(result["asked"]["turns"], here["turns"], strict=True):
         assert found["output_ids"] == expected["output_ids"]

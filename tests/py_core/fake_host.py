@@ -31,6 +31,7 @@ class FakeHost(FakeDatabaseHost):
         self.closed: list[str] = []
         self.posted: list[Json] = []
         self.limit_bytes = 2**32
+        self.is_first_tab = True
         self.time_of_day = "2026-07-10T12:00:00.000Z"
         self.pauses = 0
         self.on_pause: Callable[[], None] = lambda: None
@@ -49,6 +50,10 @@ class FakeHost(FakeDatabaseHost):
     def now_utc(self) -> str:
         """Give the time that a test has set; it does not pass."""
         return self.time_of_day
+
+    async def begin_visit(self) -> bool:
+        """Say what a test has set."""
+        return self.is_first_tab
 
     async def pause(self) -> None:
         """Let other tasks run."""

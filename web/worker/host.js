@@ -9,6 +9,7 @@ import { countSharedBytes, openOnPythonMemory, openOnSharedMemory } from './kern
 import { LEDGER_FUNCTIONS } from './ledger_database.js';
 import { makePause } from './pause.js';
 import { sha256 } from './sha256.js';
+import { beginVisit } from './visit.js';
 
 /** @typedef {import('./model_bytes.js').ModelBytes} ModelBytes */
 /** @typedef {import('./model_bytes.js').PythonBuffer} PythonBuffer */
@@ -31,6 +32,7 @@ export function makeHost({ post, bytes, keepConverted, pythonHeap, pythonMemory 
     post,
     now_ms: () => performance.now(),
     now_utc: () => new Date().toISOString(),
+    begin_visit: beginVisit,
     pause: makePause(),
     heap_bytes: () => pythonHeap().byteLength + countSharedBytes(),
     heap_limit_bytes: () => WASM_LIMIT_BYTES,

@@ -8,7 +8,6 @@
 
 import { coded } from '../app/coded_error.js';
 import { BY_REVISION, LEDGER_AREAS, LEDGER_STATE, openDatabase, refused } from './database.js';
-import { isFirstOfVisit } from './visit.js';
 
 const STATE_KEY = 'state';
 
@@ -22,7 +21,6 @@ export const LEDGER_FUNCTIONS = Object.freeze({
   ledger_wipe: answered(wipe),
   ledger_measure: answered(measure),
   ledger_persist: answered(async () => ({ is_persistent: await isPersistent() })),
-  ledger_visit: answered(async () => ({ is_first: await isFirstOfVisit() })),
 });
 
 /**

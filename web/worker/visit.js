@@ -8,7 +8,8 @@ import { VISIT_LOCK } from '../app/visit_lock.js';
 
 const asked = navigator.locks?.query();
 
-export async function isFirstOfVisit() {
+/** @returns {Promise<boolean>} */
+export async function beginVisit() {
   const { held = [] } = (await asked) ?? {};
   return !held.some(({ name }) => name === VISIT_LOCK);
 }

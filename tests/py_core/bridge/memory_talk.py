@@ -13,6 +13,7 @@ from tests.py_core.model_files import make_model
 
 WIDE = make_model(context_tokens=4096)
 SMALL = make_model(context_tokens=2048)
+IDLE_TURNS = 400
 SHORT_ANSWER = {"max_tokens": 4}
 
 
@@ -31,6 +32,11 @@ class Talk:
         data = self.page.events_of(self.page.last_id, "plan")[0]
         self.plan, self.retrieval = data["plan"], data["retrieval"]
         return value
+
+    async def settle(self) -> None:
+        """Ask nothing for a while, so that what waits for idle time is done."""
+        for _ in range(IDLE_TURNS):
+            await asyncio.sleep(0)
 
     async def remember(self, text: str, **more: Any) -> str:
         """Keep a text; give its id."""

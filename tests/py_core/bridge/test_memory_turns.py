@@ -211,6 +211,23 @@ def test_a_memory_for_this_visit_is_gone_at_the_next_one():
     assert "otter" not in second.prompt
 
 
+def test_a_memory_for_this_visit_outlives_the_opening_of_a_second_tab():
+    """A visit ends when its last tab is gone."""
+
+    async def script():
+        host = FakeHost()
+        first = await visit(host)
+        await first.remember(
+            "The staging server is called otter.", keep={"rule": "session", "until": ""}
+        )
+        host.is_first_tab = False
+        second = await visit(host)
+        await second.say("What is the staging server called?")
+        return second
+
+    assert "otter" in asyncio.run(script()).prompt
+
+
 def test_a_memory_shows_in_which_plans_it_stood():
     """By hash and time; no text is noted."""
 

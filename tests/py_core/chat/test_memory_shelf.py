@@ -11,6 +11,7 @@ from py_core.store.edits import Edit, Entry
 from py_core.store.ledger import Ledger
 from py_core.store.ports import Area
 from tests.py_core.memory.heads import make_said
+from tests.py_core.retrieval.memories import make_document
 from tests.py_core.store.databases import KINDS, open_database, run
 
 NOW = "2026-07-10T12:00:00+00:00"
@@ -132,3 +133,21 @@ def test_projects_are_those_of_the_records(database):
     run(tab.ledger.apply(lambda _: Edit(entries=(Entry(record),))))
     tab.found()
     assert tab.shelf.projects == ("atlas",)
+
+
+def test_an_index_that_changes_while_it_is_written_is_kept_the_next_time(database):
+    """Writing rests between its steps; half an index is never kept."""
+    tab = Tab(database)
+    tab.fill(3)
+    tab.found()
+
+    async def change_meanwhile():
+        tab.shelf.index.put(make_document("visitor", "a hosted text"))
+        tab.shelf.index.discard("visitor")
+
+    assert not run(tab.shelf.save(change_meanwhile, at_once=True))
+    assert run(tab.ledger.read_area(Area.SEARCH)) == {}
+    assert run(tab.shelf.save(tab.rest, at_once=True))
+    (kept,) = run(tab.ledger.read_area(Area.SEARCH)).values()
+    assert "hosted" not in kept
+    assert Tab(database).found() == tab.found()

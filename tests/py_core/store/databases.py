@@ -61,7 +61,6 @@ class FakeDatabaseHost:
     def __init__(self, database: Database | None = None) -> None:
         self.database = database or MemoryDatabase()
         self.next_failure = ""
-        self.is_first_tab = True
         self.lasting_failure = ""
 
     async def ledger_changes(self, area: str, revision: int) -> str:
@@ -105,10 +104,6 @@ class FakeDatabaseHost:
     async def ledger_persist(self) -> str:
         """Grant nothing."""
         return self._answer({"is_persistent": False})
-
-    async def ledger_visit(self) -> str:
-        """Tell whether another tab is open."""
-        return json.dumps({"is_first": self.is_first_tab})
 
     def _answer(self, value: dict[str, Any]) -> str:
         failure, self.next_failure = self.next_failure or self.lasting_failure, ""

@@ -13,6 +13,7 @@ import { listViews, tellGist } from './recall_words.js';
 const PPM_PER_CENT = 10_000;
 const SCORE_PER_POINT = 1_000_000;
 const OWN_COLUMNS = 5;
+const SHOWN_REASONS = 3;
 
 /** @type {Readonly<Record<string, string>>} */
 const RELEVANCE = Object.freeze({
@@ -91,7 +92,7 @@ function drawHeads(heads, parts) {
       const head = document.createElement('th');
       head.scope = 'col';
       head.className = 'number';
-      head.textContent = `${words(name)} ×${weight}`;
+      head.textContent = `${words(name)} (${weight})`;
       return head;
     }),
   );
@@ -117,8 +118,9 @@ function tellOutcome({ outcome, relevance, relevance_ppm, is_new }) {
   const known = is_new ? '' : ', shown before';
   if (outcome !== 'in_prompt')
     return `left out: ${nameReason(outcome)} (relevance ${cents(relevance_ppm)})${known}`;
-  const [first] = listStrongest(relevance);
-  return `in the prompt: ${first ? `by ${first}` : 'by command'}, relevance ${cents(relevance_ppm)}${known}`;
+  const reasons = listStrongest(relevance).slice(0, SHOWN_REASONS);
+  const because = reasons.length > 0 ? `by ${reasons.join(', ')}` : 'by command';
+  return `in the prompt: ${because}; relevance ${cents(relevance_ppm)}${known}`;
 }
 
 /** @param {Candidate} candidate */

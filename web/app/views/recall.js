@@ -43,7 +43,14 @@ export function recallView(root, message, store, client) {
   });
   part(body, 'clear', HTMLButtonElement).addEventListener('click', () => client.clear());
 
-  store.watch(['recall'], ({ recall }) => draw(root, body, recall));
+  /** @type {Correction | null} */
+  let known = null;
+  store.watch(['recall'], ({ recall }) => {
+    draw(root, body, recall);
+    // Fields are emptied once, not under the hands of who writes into them.
+    if (known !== null && recall.correction === null) emptyFields(body);
+    known = recall.correction;
+  });
 }
 
 /**
@@ -58,7 +65,6 @@ function draw(root, body, { intent, correction, problem }) {
   const summary = root.querySelector('[data-part="changed"]');
   if (summary instanceof HTMLElement) summary.hidden = correction === null;
   part(body, 'clear', HTMLButtonElement).disabled = correction === null;
-  if (correction === null) emptyFields(body);
 }
 
 /**
