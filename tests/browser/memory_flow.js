@@ -11,7 +11,10 @@ async (order) => {
     for (;;) {
       const found = look();
       if (found) return found;
-      if (performance.now() - begin > DEADLINE_MS) throw new Error(`waited for ${what}`);
+      if (performance.now() - begin > DEADLINE_MS) {
+        const said = [...document.querySelectorAll('[role=alert]')].map((e) => e.textContent);
+        throw new Error(`waited for ${what}; the page says ${said.join(' / ')}`);
+      }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -136,7 +137,9 @@ def test_whatever_the_machine_did_to_the_other_stores_indexeddb_answers_alike(
 ):
     """Memory and SQLite were driven by generated operations; the same are replayed here."""
     StoreMachine.runs.clear()
-    run_state_machine_as_test(StoreMachine, settings=MACHINE_RUNS)
+    with ThreadPoolExecutor(1) as elsewhere:
+        # This thread has Playwright's event loop.
+        elsewhere.submit(run_state_machine_as_test, StoreMachine, settings=MACHINE_RUNS).result()
     page = open_bare(context, server)
     assert sum(map(len, StoreMachine.runs)) > 100
     for steps in StoreMachine.runs:

@@ -130,7 +130,8 @@ export class MemoryBook {
     const { proposal } = this.#state;
     if (!proposal) return Promise.resolve();
     return this.#attempt(async () => {
-      await navigator.storage.persist();
+      // Firefox asks the person, who need not answer; the memory does not wait for that.
+      navigator.storage.persist?.().catch(() => false);
       const { change } = proposal;
       const report = await this.#worker.request('memory.apply', { change }).reply;
       this.#update({ proposal: null, detail: null, last: report });

@@ -105,13 +105,18 @@ async function wipe() {
 }
 
 async function measure() {
-  const { usage = 0, quota = null } = await navigator.storage.estimate();
+  const { usage = 0, quota = null } = await estimate();
   return { used_bytes: usage, quota_bytes: quota, is_persistent: await isPersistent() };
 }
 
 /** Whether the browser keeps the data when room gets short; only the page can ask for it. */
-function isPersistent() {
-  return navigator.storage.persisted();
+async function isPersistent() {
+  return (await navigator.storage.persisted?.()) ?? false;
+}
+
+/** @returns {Promise<StorageEstimate>} nothing where the browser tells nothing */
+async function estimate() {
+  return (await navigator.storage.estimate?.()) ?? {};
 }
 
 /** @param {IDBTransaction} transaction */
@@ -172,6 +177,6 @@ async function explain(thrown) {
   const name = thrown instanceof DOMException ? thrown.name : coded(thrown).details?.name;
   const error = typeof name === 'string' ? name : 'UnknownError';
   if (error !== 'QuotaExceededError') return { error };
-  const { usage = null, quota = null } = await navigator.storage.estimate();
+  const { usage = null, quota = null } = await estimate();
   return { error, used_bytes: usage, quota_bytes: quota };
 }
