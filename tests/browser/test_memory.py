@@ -53,7 +53,7 @@ def test_a_deleted_text_is_gone_from_the_raw_database(memory: MemoryPage):
     memory.remember("I keep bees behind the shed")
     memory.remember("The staging server is called otter")
     memory.row("bees").get_by_role("button", name="Delete", exact=True).click()
-    expect(memory.proposal()).to_contain_text("1 records")
+    expect(memory.proposal()).to_contain_text("1 record,")
     memory.agree()
     expect(memory.row("Deleted; the text is gone")).to_be_visible()
 
@@ -86,7 +86,7 @@ def test_the_cone_is_shown_before_a_deletion_and_rebuilt_after_it(
     row = memory.row("We keep bees").filter(has_text="Fact")
     row.get_by_role("button", name="Delete", exact=True).click()
     proposal = memory.proposal()
-    expect(proposal).to_contain_text("made of it; will be made again from what is left")
+    expect(proposal).to_contain_text("is made of it; will be made again from what is left")
     memory.agree()
     summary = memory.row("Summary").filter(has_text="active")
     expect(summary).to_contain_text("The south bed has basil.")

@@ -138,7 +138,7 @@ def test_a_withdrawn_record_is_rebuilt_when_the_user_wants_it(memory: MemoryPage
     row = memory.row("Summary").filter(has_text="withdrawn")
     row.get_by_role("button", name="Rebuild", exact=True).click()
     proposal = memory.proposal()
-    expect(proposal).to_contain_text("will be made again from what is left (1 sources left, worth")
+    expect(proposal).to_contain_text("will be made again from what is left (one source left, worth")
     expect(proposal).to_contain_text("1 of 1 made again")
     memory.agree()
     expect(memory.row("Summary").filter(has_text="active")).to_contain_text(

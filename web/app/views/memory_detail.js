@@ -121,7 +121,7 @@ function describeEdge({ begin, end, kind }) {
  * @param {MemoryDetail} detail
  */
 function drawGraph({ record_id, nodes, edges, gone_ids }) {
-  const names = new Map(nodes.map((node) => [node.record_id, node.text.slice(0, SHORT_CHARS)]));
+  const names = new Map(nodes.map((node) => [node.record_id, shorten(node.text)]));
   for (const id of gone_ids) names.set(id, `${id} (not here)`);
   const places = new Map(
     [...names.keys()].map((id, index) => [id, index * ROW_HEIGHT + ROW_HEIGHT / 2]),
@@ -143,6 +143,11 @@ function drawGraph({ record_id, nodes, edges, gone_ids }) {
     graph.append(element('circle', circle), label);
   }
   return graph;
+}
+
+/** @param {string} text */
+function shorten(text) {
+  return text.length > SHORT_CHARS ? `${text.slice(0, SHORT_CHARS).trimEnd()} …` : text;
 }
 
 /**

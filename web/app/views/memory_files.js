@@ -17,6 +17,7 @@ const HASH_CHARS = 12;
 export function filesView(root, store, book) {
   bindExchange(root, book);
   bindErasing(root, book);
+  root.addEventListener('toggle', () => book.readStartup());
   const opened = part(root, 'startup-files', HTMLInputElement);
   opened.addEventListener('change', async () => {
     await book.importStartup([...(opened.files ?? [])]);

@@ -22,7 +22,7 @@ const TITLES = Object.freeze({
 });
 
 const SPREADS = Object.freeze({
-  declared: 'made of it',
+  declared: 'is made of it',
   echoed: 'says the same',
   undeclared: 'hides its sources, so it counts as made of it',
 });
@@ -85,13 +85,16 @@ function listLines(change, report) {
     ...report.repeats.map((row) => line('Already known', row.text)),
     ...report.contradicts.map((row) => line('Contradicts', row.text)),
     ...(is_never ? [line('Never again', 'nothing like it will be suggested')] : []),
-    ...(report.erased.length > 0
-      ? [line('Deleted', `${report.erased.length} records, every version and product included`)]
-      : []),
+    ...(report.erased.length > 0 ? [line('Deleted', describeErased(report.erased.length))] : []),
     ...(report.lineage ? describeLineage(report.lineage) : []),
     ...report.affected.map((item) => line(WITHDRAWN, describeAffected(item))),
     ...(report.affected.length > 0 ? [line('Balance', describeBalance(report.affected))] : []),
   ];
+}
+
+/** @param {number} count */
+function describeErased(count) {
+  return `${count} ${count === 1 ? 'record' : 'records'}, every version and product included`;
 }
 
 /**
@@ -136,8 +139,9 @@ function line(name, text) {
 /** @param {Affected} item */
 function describeAffected({ text, spread, verdict, cost, value, support, needs }) {
   const sources = support.length + needs.length;
-  const price = sources > 0 ? ` (${sources} sources left, worth ${value}, cost ${cost})` : '';
-  return `${text}: ${SPREADS[spread]}; ${VERDICTS[verdict]}${price}`;
+  const left = sources === 1 ? 'one source' : `${sources} sources`;
+  const price = sources > 0 ? ` (${left} left, worth ${value}, cost ${cost})` : '';
+  return `“${text}” ${SPREADS[spread]}; ${VERDICTS[verdict]}${price}`;
 }
 
 /** @param {[name: string, text: string]} line */
