@@ -172,7 +172,9 @@ class TurnMemory:
     ) -> tuple[RetrievalIntent, Retrieved]:
         """Search what was gathered; visitors leave the index with the turn."""
         index = self.shelf.index
-        visitors = {r.record_id: r for r in keep_wanted(gathered.records, intent)}
+        wanted = keep_wanted(gathered.records, intent)
+        # Where a lane gives what the ledger has too, the ledger's own counts.
+        visitors = {r.record_id: r for r in wanted if r.record_id not in self.shelf.heads}
         # What another tab has deleted is known once the ledger has answered, and not before.
         has_local = _has_local(gathered)
         hidden = self._list_hidden(intent) if has_local else tuple(index.ids())
@@ -187,8 +189,8 @@ class TurnMemory:
             resolved = resolve_events(intent, index, read_text)
             found = await self._look_up(question, resolved, read_text, hidden)
             with self.timing("open"):
-                wanted = (*resolved.filters.pins, *_list_promising(found))
-                opened = await self._open(wanted, notes) if has_local else {}
+                names = (*resolved.filters.pins, *_list_promising(found))
+                opened = await self._open(names, notes) if has_local else {}
             with self.timing("score"):
                 talk = Talk(OWNER, CONVERSATION, self.log)
                 retrieved = assess(resolved, found, {**opened, **visitors}, talk)

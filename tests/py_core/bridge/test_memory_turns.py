@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.py_core.bridge.memory_talk import Talk, hold, visit
+from py_core.commands.verify_command import verify_command
+from tests.py_core.bridge.memory_talk import WIDE, Talk, hold, visit
+from tests.py_core.bridge.test_plan_requests import count_with
 from tests.py_core.fake_host import FakeHost
 from tests.py_core.store.databases import KINDS, open_database
 
@@ -254,3 +256,26 @@ def test_the_account_measures_each_stage_over_the_session():
     assert {"intent", "lanes", "search", "open", "score", "compile"} <= stages.keys()
     assert stages["search"]["count"] == 2
     assert stages["search"]["p50_ms"] <= stages["search"]["p95_ms"]
+
+
+def test_a_plan_with_memory_verifies_from_its_exported_files():
+    """Scores, deletions, references and the time of day are in the request."""
+
+    async def script(talk: Talk):
+        gone = await talk.remember("The old server is called heron.")
+        await talk.change("forget", record_ids=[gone])
+        await talk.remember("The staging server is called otter and stands in the blue room.")
+        files = []
+        for _ in range(2):
+            await talk.say("What is the staging server called?")
+            for document in ("receipt", "request"):
+                payload = {"plan_hash": talk.plan["plan_hash"], "document": document}
+                file = await talk.page.ask("receipt.export", payload)
+                files.append((document, file["text"].encode()))
+        return files, talk
+
+    files, talk = hold(script)
+    assert "reference" in [node["level"] for node in talk.plan["nodes"]]
+    for receipt, request in (files[:2], files[2:]):
+        answer = verify_command(receipt, request, count_with(WIDE))
+        assert answer.code == 0, answer

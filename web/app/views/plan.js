@@ -60,7 +60,7 @@ function drawNode(node) {
   });
 }
 
-/** @param {readonly import('../protocol.js').PlanFrame[]} frames */
+/** @param {readonly import('../plan_protocol.js').PlanFrame[]} frames */
 function drawFrames(frames) {
   const tokens = frames.reduce((sum, frame) => sum + frame.token_cost, 0);
   return drawRow(null, {

@@ -4,7 +4,7 @@ import { fromTemplate, part, setTexts, show } from '../dom.js';
 import { nameTier } from './plan_words.js';
 
 /** @typedef {import('../protocol.js').Allowance} Allowance */
-/** @typedef {import('../protocol.js').BudgetBar} BudgetBar */
+/** @typedef {import('../plan_protocol.js').BudgetBar} BudgetBar */
 
 const PERCENT = 100;
 const HALF = 50;
