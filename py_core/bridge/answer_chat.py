@@ -5,7 +5,7 @@ Takes the payload and a way to emit, gives the result of the turn. Does not know
 
 from collections.abc import Callable, Sequence
 
-from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.chat_messages import ChatSendPayload, DriftData, ReuseData
 from py_core.bridge.host import Host
 from py_core.bridge.messages import (
     EventData,
@@ -14,6 +14,7 @@ from py_core.bridge.messages import (
     TokenData,
     TurnResult,
 )
+from py_core.chat.cache_reuse import ReuseAsk, ReuseReport
 from py_core.chat.loaded_model import LoadedModel
 from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnAsk, TurnOutcome, TurnPorts, make_sampling, run_turn
@@ -63,6 +64,7 @@ async def answer_chat_send(
         ),
         max_tokens=settings.max_tokens,
         attachments=tuple(Attachment(item.name, item.text) for item in payload.attachments),
+        reuse=ReuseAsk(payload.kv_reuse, payload.kv_check),
     )
     outcome = await run_turn(model, transcript, ask, ports)
     return _describe(outcome, model, int(host.heap_bytes()))
@@ -88,6 +90,24 @@ def _describe(outcome: TurnOutcome, model: LoadedModel, heap_bytes: int) -> Turn
         kv_bytes_total=model.cache.bytes_total,
         threads=model.ops.seats,
         heap_bytes=heap_bytes,
+        reuse=_describe_reuse(outcome.reuse),
+    )
+
+
+def _describe_reuse(report: ReuseReport) -> ReuseData:
+    drift = report.drift
+    return ReuseData(
+        restored_tokens=report.restored_tokens,
+        prefix_discarded=report.prefix_discarded,
+        spliced_tokens=report.spliced_tokens,
+        is_splice_refused=report.is_splice_refused,
+        drift=None
+        if drift is None
+        else DriftData(
+            logit_difference=drift.logit_difference,
+            first_changed_token=drift.first_changed,
+            tokens=drift.tokens,
+        ),
     )
 
 

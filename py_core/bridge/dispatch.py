@@ -45,6 +45,7 @@ from py_core.bridge.model_messages import (
     ModelPlanAsked,
 )
 from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
+from py_core.chat.cache_reuse import CacheDesk
 from py_core.chat.memory_keeper import MemoryKeeper
 from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.message_ids import name_message
@@ -58,6 +59,7 @@ from py_core.chat.turn import TurnPorts
 from py_core.chat.turn_records import TENANT
 from py_core.errors import BusyError, ModelNotLoadedError
 from py_core.store.host_database import HostDatabase
+from py_core.store.host_prefixes import HostPrefixes
 from py_core.store.ledger import Ledger
 
 Emit = Callable[[EventData], None]
@@ -81,6 +83,7 @@ class Dispatcher:
         self._session = ModelSession(MemoryRoom(host), list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._shelf = PlanShelf()
+        self._desk = CacheDesk(HostPrefixes(host))
         self._keeper = MemoryKeeper(Ledger(HostDatabase(host)), TENANT)
         self._holder: _Holder | None = None
 
@@ -103,7 +106,10 @@ class Dispatcher:
                     # The shell opened it for this request, answered or refused.
                     self._host.model_close(load.handle)
             case ChatSend(payload=send):
-                with self._holding(request) as stop:
+                with (
+                    self._holding(request) as stop,
+                    self._transcript.replacing_last(is_asked=send.replaces_last),
+                ):
                     return await self._send(send, emit, stop)
             case ModelFree():
                 with self._holding(request):
@@ -148,7 +154,7 @@ class Dispatcher:
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
         model = self._session.require_model()
         await self._hint_at_memory(payload.text, emit)
-        ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf)
+        ports = TurnPorts(Pacer(self._host), TurnEvents(emit), stop, self._shelf, self._desk)
         result = await answer_chat_send(payload, model, self._transcript, ports, host=self._host)
         if text := report_lost_thread(model.ops):
             emit(NoticeData(code="thread_lost", text=text))

@@ -6,13 +6,21 @@ messages, pages or where the model came from.
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, assert_never
 
 from kernels.errors import KernelError
 from kernels.generate import Pause, Prefilled, Step, Token, generate_steps
 from kernels.sampler import SamplerSettings
 from kernels.tokenizer import StreamDecoder
+from py_core.chat.cache_reuse import (
+    EXACTLY,
+    NOTHING_MORE,
+    CacheDesk,
+    Prepared,
+    ReuseAsk,
+    ReuseReport,
+)
 from py_core.chat.kernel_errors import translate_kernel_error
 from py_core.chat.loaded_model import LoadedModel
 from py_core.chat.pacing import Pacer, StopSignal
@@ -28,6 +36,7 @@ from py_core.compiler.pipeline import compile_context
 from py_core.compiler.plan import Plan
 from py_core.compiler.request import CompileRequest
 from py_core.errors import ModelTooLargeError
+from py_core.store.prefix_store import NoPrefixes
 
 FinishReason = Literal["end", "length", "context", "stopped"]
 
@@ -41,6 +50,7 @@ class TurnAsk:
     sampling: SamplerSettings
     max_tokens: int
     attachments: tuple[Attachment, ...] = ()
+    reuse: ReuseAsk = EXACTLY
 
 
 class TurnListener(Protocol):
@@ -58,12 +68,13 @@ class TurnListener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TurnPorts:
-    """The outside of a turn: time, ears, the wish to stop, and where plans are kept."""
+    """The outside of a turn: time, ears, the wish to stop, where plans and saved rows are kept."""
 
     pacer: Pacer
     listener: TurnListener
     stop: StopSignal
     shelf: PlanShelf
+    desk: CacheDesk = field(default_factory=lambda: CacheDesk(NoPrefixes()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +88,7 @@ class TurnOutcome:
     reused_tokens: int
     prefill_ms: float
     decode_ms: float
+    reuse: ReuseReport = NOTHING_MORE
 
 
 def make_sampling(temperature: float, top_k: int, *, top_p: float, seed: int) -> SamplerSettings:
@@ -105,9 +117,9 @@ async def run_turn(
     plan = compile_context(request)
     ports.shelf.keep(plan, request)
     ports.listener.on_plan(plan)
-    run = _Run(model, plan, ports)
     try:
-        outcome = await run.drain(ask)
+        prepared = await ports.desk.prepare(model, plan, ask.reuse)
+        outcome = await _Run(model, plan, ports, prepared).drain(ask)
     except KernelError as error:
         raise translate_kernel_error(error) from error
     except MemoryError as error:
@@ -116,7 +128,10 @@ async def run_turn(
         ) from error
     if outcome.finish_reason != "stopped" or outcome.text:
         transcript.record(ask.text, outcome.text, ask.attachments)
-    return outcome
+    report = await ports.desk.finish(
+        model, plan, prepared, ask.reuse, pacer=ports.pacer, stop=ports.stop
+    )
+    return replace(outcome, reuse=report)
 
 
 def _make_request(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> CompileRequest:
@@ -140,8 +155,11 @@ def _make_request(model: LoadedModel, transcript: Transcript, ask: TurnAsk) -> C
 class _Run:
     """The moving parts of one generation: what is produced, what is not yet shown, the times."""
 
-    def __init__(self, model: LoadedModel, plan: Plan, ports: TurnPorts) -> None:
+    def __init__(
+        self, model: LoadedModel, plan: Plan, ports: TurnPorts, prepared: Prepared
+    ) -> None:
         self._model, self._plan, self._ports = model, plan, ports
+        self._system_tokens = prepared.system_tokens
         self._decoder = StreamDecoder(model.tokenizer)
         self._text: list[str] = []
         self._output_ids: list[int] = []
@@ -159,6 +177,7 @@ class _Run:
             ask.sampling,
             max_tokens=ask.max_tokens,
             stop_ids=self._model.stop_ids,
+            cut=self._system_tokens,
         )
         try:
             finish_reason = await self._consume(steps)
