@@ -97,6 +97,8 @@ function start() {
   engineMemoryView(view('engine-memory'), store);
   transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), {
     openPlan: (message) => plans.open(message),
+    regenerate: () => chat.regenerate(),
+    edit: () => chat.edit(),
     remember: (text) => {
       book.open();
       book.proposeToRemember(text);

@@ -100,10 +100,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
 
 /** @typedef {{name: string, text: string}} AttachedText foreign text, quoted and never obeyed */
 
-/**
- * @typedef {{text: string, system: string, attachments: readonly AttachedText[],
- *   settings: GenerationSettings}} ChatSendPayload
- */
+/** @typedef {import('./chat_protocol.js').ChatSendPayload} ChatSendPayload */
 
 /** @typedef {{kind: string, vocab_size: number, identity: string}} TokenizerFacts */
 
@@ -131,23 +128,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {'chatml' | 'plain'} chat_template
  */
 
-/**
- * @typedef {object} TurnResult
- * @property {'end' | 'length' | 'context' | 'stopped'} finish_reason
- * @property {string} text
- * @property {number} prompt_tokens
- * @property {number} generated_tokens
- * @property {number} reused_tokens
- * @property {number} prefill_ms
- * @property {number} decode_ms
- * @property {number} prefill_tokens_per_s
- * @property {number} decode_tokens_per_s
- * @property {readonly number[]} output_ids
- * @property {number} kv_bytes_used
- * @property {number} kv_bytes_total
- * @property {number} threads
- * @property {number} heap_bytes
- */
+/** @typedef {import('./chat_protocol.js').TurnResult} TurnResult */
 
 /**
  * A record that entered the prompt; nodes and frames add up to the prompt.

@@ -59,6 +59,7 @@ export class WorkerState {
       kv: null,
       plan: null,
       lastTurn: null,
+      lastPair: null,
       memoryPlan: null,
       freed: null,
       messages: this.#store.state.messages.map(forgotten),

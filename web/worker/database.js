@@ -21,6 +21,10 @@ export const LEDGER_AREAS = Object.freeze([
 export const LEDGER_STATE = 'ledger_state';
 export const BY_REVISION = 'by_revision';
 
+/** What a model had read at the end of earlier visits: bytes, and for each entry its last use. */
+export const PREFIXES = 'prefixes';
+export const PREFIX_USES = 'prefix_uses';
+
 /**
  * Each step takes a database one version up; none is ever changed once it was released.
  * @type {readonly ((database: IDBDatabase) => void)[]}
@@ -35,6 +39,10 @@ const MIGRATIONS = Object.freeze([
       store.createIndex(BY_REVISION, 'revision');
     }
     database.createObjectStore(LEDGER_STATE);
+  },
+  (database) => {
+    database.createObjectStore(PREFIXES);
+    database.createObjectStore(PREFIX_USES, { keyPath: 'key' });
   },
 ]);
 
