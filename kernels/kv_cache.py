@@ -23,7 +23,7 @@ CacheFormat: TypeAlias = Literal["f32", "int8"]
 
 
 Rows: TypeAlias = npt.NDArray[Any]
-"""Float32 numbers or int8 codes."""
+"""Float32 numbers or integer codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class LayerRows:
     """A copy of one layer's first S positions, in no order but that of positions.
 
     Attributes:
-        keys: `[K, S, D]`, float32, or int8 codes.
+        keys: `[K, S, D]`, float32, or integer codes.
         values: the same.
         key_scales: `[K, S]`, what a code is worth; none for float32.
         value_scales: the same.

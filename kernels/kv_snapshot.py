@@ -24,6 +24,7 @@ SnapshotFault: TypeAlias = Literal["unreadable", "damaged", "foreign"]
 _MAGIC = b"tinykv1\n"
 _SIZE = struct.Struct("<I")
 _DIGEST_BYTES = 32
+_SCALE_BYTES = 4
 
 
 def count_snapshot_bytes(cache: KvCache, count: int) -> int:
@@ -87,6 +88,8 @@ def _cut(
 ) -> Iterator[LayerRows]:
     """Read the rows of one layer after the other."""
     heads, width = config.kv_head_count, config.head_dim
+    row_bytes = cache.storage.bytes_per_token // (config.layer_count * heads)
+    codes = f"<i{(row_bytes - 2 * _SCALE_BYTES) // (2 * width)}"
 
     def read(dtype: str, *shape: int) -> Rows:
         nonlocal at
@@ -99,8 +102,8 @@ def _cut(
             yield LayerRows(read("<f4", heads, count, width), read("<f4", heads, count, width))
         else:
             yield LayerRows(
-                read("i1", heads, count, width),
-                read("i1", heads, count, width),
+                read(codes, heads, count, width),
+                read(codes, heads, count, width),
                 read("<f4", heads, count),
                 read("<f4", heads, count),
             )

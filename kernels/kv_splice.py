@@ -10,6 +10,7 @@ Source: Leyline (arXiv:2606.01065), mode AMORTIZE without a replacement.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,8 @@ LEAST_MOVED_TOKENS = 16
 
 C64 = npt.NDArray[np.complex64]
 
-_CODE_LIMIT = np.float32(127)
+_LEVELS = {1: np.float32(127), 2: np.float32(2047)}
+"""The largest code by its bytes, as in source/attention.c."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ def find_cut(
     last = len(wanted) - 1  # the last token is read in any case: its logits are needed
     best: Cut | None = None
     for end in range(start + 1, len(cached)):
+        if start >= last or cached[end] != wanted[start]:
+            continue
         moved = min(_count_equal(cached[end:], wanted[start:]), last - start)
         if moved >= least and (best is None or moved > best.moved):
             best = Cut(start, end, moved)
@@ -91,7 +95,7 @@ def _move(rows: LayerRows, cut: Cut, turns: C64) -> LayerRows:
         turned = _turn(rows.keys[:, cut.end :], turns)
         return LayerRows(_join(rows.keys, turned, cut), values)
     worth = rows.keys[:, cut.end :] * rows.key_scales[:, cut.end :, None]
-    codes, scales = _encode(_turn(worth.astype(np.float32), turns))
+    codes, scales = _encode(_turn(worth.astype(np.float32), turns), rows.keys.dtype)
     return LayerRows(
         _join(rows.keys, codes, cut),
         values,
@@ -114,9 +118,10 @@ def _turn(keys: F32, turns: C64) -> F32:
     return np.asarray((pairs * turns).view(np.float32))
 
 
-def _encode(keys: F32) -> tuple[Rows, F32]:
-    """Give codes and one scale a row, as the kernels do: the largest number becomes 127."""
-    scales = np.abs(keys).max(axis=2) / _CODE_LIMIT  # [K, S]
+def _encode(keys: F32, dtype: np.dtype[Any]) -> tuple[Rows, F32]:
+    """Give codes and one scale a row, as the kernels do: the largest number gets the last code."""
+    levels = _LEVELS[dtype.itemsize]
+    scales = np.abs(keys).max(axis=2) / levels  # [K, S]
     factors = np.divide(np.float32(1), scales, out=np.zeros_like(scales), where=scales > 0)
-    codes = np.clip(np.rint(keys * factors[:, :, None]), -_CODE_LIMIT, _CODE_LIMIT)
-    return codes.astype(np.int8), scales
+    codes = np.clip(np.rint(keys * factors[:, :, None]), -levels, levels)
+    return codes.astype(dtype), scales

@@ -105,9 +105,10 @@ class SimdKvStorage:
         )
         if not scales:
             return LayerRows(_as_f32(keys)[:, :count], _as_f32(values)[:, :count])
+        codes = f"<i{keys.shape[2] // self._config.head_dim}"
         return LayerRows(
-            order_keys(keys.view(np.int8))[:, :count],
-            order_values(values.view(np.int8))[:, :count],
+            order_keys(keys.view(codes))[:, :count],
+            order_values(values.view(codes))[:, :count],
             _as_f32(scales[0])[:, :count, 0],
             _as_f32(scales[1])[:, :count, 0],
         )
@@ -116,7 +117,7 @@ class SimdKvStorage:
         """Put rows where the first positions are; what lies behind them becomes scratch."""
         count = rows.keys.shape[1]
         padded = [_pad(array, -(-count // _STEP) * _STEP) for array in rows.arrays]
-        if self.kind == CacheKind.INT8:
+        if self.kind != CacheKind.F32:
             padded[0], padded[1] = stored_keys(padded[0]), stored_values(padded[1])
         widths = _row_bytes(self._config, self.kind)
         for array, address, width in zip(padded, self._blocks[layer], widths, strict=False):

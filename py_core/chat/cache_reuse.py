@@ -128,5 +128,8 @@ def _splice(model: LoadedModel, plan: Plan) -> int:
     cut = find_cut(model.cache.ids, plan.prompt_ids)
     if cut is None:
         return 0
-    splice(model.cache, model.decoder.config, cut)
+    try:
+        splice(model.cache, model.decoder.config, cut)
+    except MemoryError:
+        return 0  # what stands before the cut is still there
     return cut.moved
