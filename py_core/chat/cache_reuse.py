@@ -80,14 +80,14 @@ class CacheDesk:
         """Empty, restore or splice before the prefill."""
         identity, system_tokens = identify_cache(model, plan), count_system_tokens(plan)
         model.cache.claim(identity.hash)
-        if is_refused := not _may_keep_moved(model, plan, ask):
+        is_wanted = ask.kv_reuse == "splice_approximate"
+        is_allowed = is_wanted and model.reading.allows_traces(plan)
+        is_refused = is_wanted and not is_allowed and _is_something_moved(model, plan)
+        if not is_allowed:
             model.cache.forget_moved()
         restored = await self._prefixes.restore(model, identity, plan.prompt_ids[:system_tokens])
-        may_splice = ask.kv_reuse == "splice_approximate" and not is_refused
-        spliced = _splice(model, plan) if may_splice else 0
-        has_traces = model.cache.exact_length < model.cache.length
-        model.reading.note(plan, has_traces=has_traces)
-        is_refused = is_refused and ask.kv_reuse == "splice_approximate"
+        spliced = _splice(model, plan) if is_allowed else 0
+        model.reading.note(plan, has_traces=_has_traces(model))
         return Prepared(identity, system_tokens, restored, spliced, is_refused)
 
     async def finish(
@@ -119,8 +119,13 @@ class CacheDesk:
         )
 
 
-def _may_keep_moved(model: LoadedModel, plan: Plan, ask: ReuseAsk) -> bool:
-    return ask.kv_reuse == "splice_approximate" and model.reading.allows_traces(plan)
+def _has_traces(model: LoadedModel) -> bool:
+    return model.cache.exact_length < model.cache.length
+
+
+def _is_something_moved(model: LoadedModel, plan: Plan) -> bool:
+    """Tell whether moved rows are in the cache, or would be."""
+    return _has_traces(model) or find_cut(model.cache.ids, plan.prompt_ids) is not None
 
 
 def _splice(model: LoadedModel, plan: Plan) -> int:
