@@ -31,10 +31,13 @@ class Decoder:
         """Read `ids` after what is cached and give the logits `[V]` after the last one."""
         return drain(self.forward_steps(ids, cache))
 
-    def forward_steps(self, ids: Sequence[int], cache: KvCache) -> Generator[None, None, F32]:
+    def forward_steps(
+        self, ids: Sequence[int], cache: KvCache, *, cut: int = 0
+    ) -> Generator[None, None, F32]:
         """Read `ids` chunk by chunk, yielding between blocks; return logits `[V]`.
 
-        The cache grows by whole chunks: it may be closed at any yield and stays true.
+        The cache grows by whole chunks: it may be closed at any yield and stays true. With a cut,
+        no chunk holds ids from both sides of it, so the rows before it depend on nothing behind.
 
         Raises:
             KernelError: `invalid_length` for no ids, `invalid_token_id` for an id outside the
@@ -43,7 +46,7 @@ class Decoder:
         self._check(ids)
         cache.reserve(cache.length + len(ids))
         hidden: F32 = np.empty((0, self.config.hidden_size), dtype=np.float32)
-        for chunk in self.chunks(ids, cache):
+        for chunk in self.chunks(ids, cache, cut=cut):
             hidden = yield from self.hidden_steps(chunk, cache)  # [T, H]
             yield
         return np.asarray(self.ops.logits(hidden[-1:])[0])  # [V]
@@ -63,11 +66,15 @@ class Decoder:
         cache.commit(ids)
         return hidden
 
-    def chunks(self, ids: Sequence[int], cache: KvCache) -> Iterator[Sequence[int]]:
+    def chunks(
+        self, ids: Sequence[int], cache: KvCache, *, cut: int = 0
+    ) -> Iterator[Sequence[int]]:
         """Cut `ids` into what one block call should take, as the cache grows between them."""
         done = 0
         while done < len(ids):
             size = max(1, self.ops.chunk_tokens(cache.length))
+            if done < cut:
+                size = min(size, cut - done)
             yield ids[done : done + size]
             done += size
 

@@ -55,12 +55,14 @@ def generate_steps(  # noqa: PLR0913 - what to run on, what to say, and when to 
     max_tokens: int,
     stop_ids: Collection[int] = (),
     want_logprobs: bool = False,
+    cut: int = 0,
 ) -> Generator[Step, None, FinishReason]:
     """Read the prompt, then choose ids until a stop id, the length or the context ends it.
 
     The longest prefix that the cache already holds is reused, except that the last prompt token is
     always read, since its logits are needed. A stop id ends the run and is not produced. The last
-    produced id is not in the cache. Closing the generator at any step leaves the cache true.
+    produced id is not in the cache. Closing the generator at any step leaves the cache true. Rows
+    of the first `cut` prompt ids come out the same whatever ids follow them.
 
     Raises:
         KernelError: `context_exceeded` when the prompt leaves no room for one token,
@@ -70,7 +72,7 @@ def generate_steps(  # noqa: PLR0913 - what to run on, what to say, and when to 
     reused = min(cache.common_prefix(prompt_ids), len(prompt_ids) - 1)
     cache.truncate(reused)
     sampler = Sampler(settings)
-    logits = yield from _prefill(decoder, cache, prompt_ids, reused)
+    logits = yield from _prefill(decoder, cache, prompt_ids, reused, cut)
     room = decoder.config.max_context - len(prompt_ids)
     for produced in range(1, max_tokens + 1):
         chosen = sampler.next_id(logits)
@@ -105,13 +107,14 @@ def _check(decoder: Decoder, prompt_ids: Sequence[int], max_tokens: int) -> None
 
 
 def _prefill(
-    decoder: Decoder, cache: KvCache, prompt_ids: Sequence[int], reused: int
+    decoder: Decoder, cache: KvCache, prompt_ids: Sequence[int], reused: int, cut: int
 ) -> Generator[Step, None, F32]:
     """Read what is not cached, reporting each time the cache has grown."""
     total = len(prompt_ids)
     yield Prefilled(reused, total, reused)
     reported = reused
-    steps = decoder.forward_steps(prompt_ids[reused:], cache)
+    is_apart = not decoder.ops.is_cut_invariant
+    steps = decoder.forward_steps(prompt_ids[reused:], cache, cut=cut - reused if is_apart else 0)
     while True:
         try:
             next(steps)

@@ -6,9 +6,11 @@ Does not know how attention reads the rows, nor which text the ids stand for.
 """
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.arrays import F32
 from kernels.errors import ErrorCode, kernel_error
@@ -18,6 +20,33 @@ FIRST_CAPACITY_TOKENS = 256
 
 CacheFormat: TypeAlias = Literal["f32", "int8"]
 """How keys and values are kept: as they are, or as codes with one scale a row."""
+
+
+Rows: TypeAlias = npt.NDArray[Any]
+"""Float32 numbers or integer codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRows:
+    """A copy of one layer's first S positions, in no order but that of positions.
+
+    Attributes:
+        keys: `[K, S, D]`, float32, or integer codes.
+        values: the same.
+        key_scales: `[K, S]`, what a code is worth; none for float32.
+        value_scales: the same.
+    """
+
+    keys: Rows
+    values: Rows
+    key_scales: F32 | None = None
+    value_scales: F32 | None = None
+
+    @property
+    def arrays(self) -> list[Rows]:
+        """All that there is, in the order of the fields."""
+        scales = (self.key_scales, self.value_scales)
+        return [self.keys, self.values, *(array for array in scales if array is not None)]
 
 
 class KvStorage(Protocol):
@@ -37,6 +66,12 @@ class KvStorage(Protocol):
 
     def grow(self, capacity: int) -> None:
         """Make room for `capacity` positions and keep what is stored."""
+
+    def read_layer(self, layer: int, count: int) -> LayerRows:
+        """Copy the first `count` positions of a layer."""
+
+    def write_layer(self, layer: int, rows: LayerRows) -> None:
+        """Put rows where the first positions are; what lies behind them becomes scratch."""
 
 
 class F32KvStorage:
@@ -85,6 +120,17 @@ class F32KvStorage:
         self.keys[layer][:, start:end] = keys.transpose(1, 0, 2)  # [K, T, D]
         self.values[layer][:, start:end] = values.transpose(1, 0, 2)  # [K, T, D]
 
+    def read_layer(self, layer: int, count: int) -> LayerRows:
+        """Copy the first `count` positions of a layer."""
+        keys, values = self.keys[layer][:, :count], self.values[layer][:, :count]
+        return LayerRows(keys.copy(), values.copy())
+
+    def write_layer(self, layer: int, rows: LayerRows) -> None:
+        """Put rows where the first positions are."""
+        count = rows.keys.shape[1]
+        self.keys[layer][:, :count] = rows.keys
+        self.values[layer][:, :count] = rows.values
+
     def _empty(self, capacity: int) -> F32:
         heads, _, width = self._shape
         return np.empty((heads, capacity, width), dtype=np.float32)
@@ -95,12 +141,16 @@ class KvCache:
 
     A position counts only after `commit`; rows written before that are scratch. So a run that is
     abandoned between two layers leaves the cache as it was.
+    Rows that were moved from other positions are counted apart: those and all behind them are
+    not what reading the ids would give.
     """
 
     def __init__(self, storage: KvStorage, *, max_context: int) -> None:
         self.storage = storage
         self.max_context = max_context
         self._ids: list[int] = []
+        self._moved_from: int | None = None
+        self._identity = ""
 
     @property
     def length(self) -> int:
@@ -132,6 +182,19 @@ class KvCache:
         """Bytes at full context: the KV budget."""
         return self.max_context * self.storage.bytes_per_token
 
+    @property
+    def exact_length(self) -> int:
+        """Leading tokens whose rows are what reading the ids gives."""
+        return self.length if self._moved_from is None else min(self._moved_from, self.length)
+
+    def claim(self, identity: str) -> int:
+        """Say whose rows are wanted; give how many tokens of another identity were forgotten."""
+        forgotten = self.length if identity != self._identity else 0
+        if forgotten:
+            self.truncate(0)
+        self._identity = identity
+        return forgotten
+
     def reserve(self, length: int) -> None:
         """Make room for `length` tokens in all.
 
@@ -154,6 +217,18 @@ class KvCache:
     def truncate(self, length: int) -> None:
         """Forget all tokens from position `length` on; the memory stays."""
         del self._ids[max(0, length) :]
+        if self._moved_from is not None and self._moved_from >= self.length:
+            self._moved_from = None
+
+    def forget_moved(self) -> None:
+        """Forget the tokens whose rows were moved, and all behind them."""
+        self.truncate(self.exact_length)
+
+    def commit_moved(self, ids: Sequence[int]) -> None:
+        """Count `ids` as cached though their rows were read at other positions."""
+        if self._moved_from is None:
+            self._moved_from = self.length
+        self.commit(ids)
 
     def common_prefix(self, ids: Sequence[int]) -> int:
         """Count the leading ids that are equal to the cached ones."""

@@ -79,6 +79,11 @@ class NumpyOps:
         """One thread: numpy in the browser has no more."""
         return 1
 
+    @property
+    def is_cut_invariant(self) -> bool:
+        """No: numpy adds up in an order that depends on how many rows there are."""
+        return False
+
     def load(self, model: TensorSource) -> Iterator[LoadProgress]:
         """Dequantise tensor by tensor.
 

@@ -61,6 +61,10 @@ class OpSet(Protocol):
     def seats(self) -> int:
         """Threads that share the work now."""
 
+    @property
+    def is_cut_invariant(self) -> bool:
+        """Whether every bit is the same however tokens are cut into calls."""
+
     def load(self, model: TensorSource) -> Iterator[LoadProgress]:
         """Take the weights tensor by tensor; usable after the iterator is exhausted."""
 

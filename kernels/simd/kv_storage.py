@@ -8,8 +8,12 @@ Does not know tokens.
 import weakref
 from collections.abc import Mapping
 
-from kernels.kv_cache import CacheFormat
+import numpy as np
+import numpy.typing as npt
+
+from kernels.kv_cache import CacheFormat, LayerRows, Rows
 from kernels.model_config import ModelConfig
+from kernels.simd.kv_order import order_keys, order_values, stored_keys, stored_values
 from kernels.simd.port import KernelPort, aligned
 from kernels.simd.records import CacheKind, CacheLayerRecord, CacheRecord, pack
 
@@ -90,6 +94,55 @@ class SimdKvStorage:
         self._port.write(self._table, layers)
         self._port.write(self.record, pack(CacheRecord(self.kind, self.room, self._table)))
 
+    def read_layer(self, layer: int, count: int) -> LayerRows:
+        """Copy the first `count` positions of a layer."""
+        keys, values, *scales = (
+            self._gather(address, width, count)
+            for address, width in zip(
+                self._blocks[layer], _row_bytes(self._config, self.kind), strict=True
+            )
+            if width
+        )
+        if not scales:
+            return LayerRows(_as_f32(keys)[:, :count], _as_f32(values)[:, :count])
+        codes = f"<i{keys.shape[2] // self._config.head_dim}"
+        return LayerRows(
+            order_keys(keys.view(codes))[:, :count],
+            order_values(values.view(codes))[:, :count],
+            _as_f32(scales[0])[:, :count, 0],
+            _as_f32(scales[1])[:, :count, 0],
+        )
+
+    def write_layer(self, layer: int, rows: LayerRows) -> None:
+        """Put rows where the first positions are; what lies behind them becomes scratch."""
+        count = rows.keys.shape[1]
+        padded = [_pad(array, -(-count // _STEP) * _STEP) for array in rows.arrays]
+        if self.kind != CacheKind.F32:
+            padded[0], padded[1] = stored_keys(padded[0]), stored_values(padded[1])
+        widths = _row_bytes(self._config, self.kind)
+        for array, address, width in zip(padded, self._blocks[layer], widths, strict=False):
+            self._scatter(np.ascontiguousarray(array).view(np.uint8), address, width)
+
+    def _gather(self, address: int, width: int, count: int) -> npt.NDArray[np.uint8]:
+        """Copy whole steps of positions from the beginning of each head: `[K, S, width]`."""
+        heads, positions = self._config.kv_head_count, -(-count // _STEP) * _STEP
+        target = np.empty((heads, positions, width), dtype=np.uint8)
+        near = self._port.allocate(target.nbytes)
+        size = positions * width
+        self._port.call("copy_rows", near, size, address, self.room * width, size, heads)
+        self._port.read(near, target)
+        self._port.release(near)
+        return target
+
+    def _scatter(self, source: npt.NDArray[np.uint8], address: int, width: int) -> None:
+        """Copy whole steps of positions to the beginning of each head."""
+        near = self._port.allocate(source.nbytes)
+        self._port.write(near, source)
+        size = source.nbytes // self._config.kv_head_count
+        heads = self._config.kv_head_count
+        self._port.call("copy_rows", address, self.room * width, near, size, size, heads)
+        self._port.release(near)
+
     def _grow_block(self, old: int, width: int, old_room: int) -> int:
         """Give a larger block [K, room, width bytes] that begins each head with its old rows."""
         heads = self._config.kv_head_count
@@ -110,6 +163,17 @@ def _row_bytes(config: ModelConfig, kind: CacheKind) -> tuple[int, int, int, int
     if kind == CacheKind.F32:
         return 4 * config.head_dim, 4 * config.head_dim, 0, 0
     return config.head_dim, config.head_dim, 4, 4
+
+
+def _as_f32(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    return data.view("<f4")
+
+
+def _pad(rows: Rows, positions: int) -> Rows:
+    """Fill `[K, S, ...]` up with zeros to so many positions."""
+    padded = np.zeros((len(rows), positions, *rows.shape[2:]), dtype=rows.dtype)
+    padded[:, : rows.shape[1]] = rows
+    return padded
 
 
 def _release_all(port: KernelPort, addresses: set[int]) -> None:

@@ -95,6 +95,11 @@ class SimdOps:
         """Threads that share the work now."""
         return self._choice.seats if self._choice else 1
 
+    @property
+    def is_cut_invariant(self) -> bool:
+        """Yes: every sum has one written order."""
+        return True
+
     def load(self, model: TensorSource) -> Iterator[LoadProgress]:
         """Place the weights tensor by tensor; threads start meanwhile."""
         if self._uses_team:

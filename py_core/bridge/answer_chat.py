@@ -6,7 +6,12 @@ Takes the payload and a way to emit, gives the result of the turn. Does not know
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from py_core.bridge.chat_messages import ChatSendPayload, IntentPreviewPayload
+from py_core.bridge.chat_messages import (
+    ChatSendPayload,
+    DriftData,
+    IntentPreviewPayload,
+    ReuseData,
+)
 from py_core.bridge.host import Host
 from py_core.bridge.memory_hints import list_offers
 from py_core.bridge.messages import (
@@ -23,6 +28,7 @@ from py_core.bridge.retrieval_messages import (
     show_account,
     show_intent,
 )
+from py_core.chat.cache_reuse import ReuseAsk, ReuseReport
 from py_core.chat.find_memory import TurnMemory, understand
 from py_core.chat.loaded_model import LoadedModel
 from py_core.chat.memory_question import NoticeCode, Question
@@ -85,6 +91,7 @@ async def answer_chat_send(
         max_tokens=settings.max_tokens,
         attachments=tuple(Attachment(item.name, item.text) for item in payload.attachments),
         correction=read_correction(payload.intent),
+        reuse=ReuseAsk(payload.kv_reuse, payload.kv_check),
     )
     outcome = await run_turn(model, transcript, ask, ports)
     return _describe(outcome, model, int(host.heap_bytes()))
@@ -110,6 +117,24 @@ def _describe(outcome: TurnOutcome, model: LoadedModel, heap_bytes: int) -> Turn
         kv_bytes_total=model.cache.bytes_total,
         threads=model.ops.seats,
         heap_bytes=heap_bytes,
+        reuse=_describe_reuse(outcome.reuse),
+    )
+
+
+def _describe_reuse(report: ReuseReport) -> ReuseData:
+    drift = report.drift
+    return ReuseData(
+        restored_tokens=report.restored_tokens,
+        prefix_discarded=report.prefix_discarded,
+        spliced_tokens=report.spliced_tokens,
+        is_splice_refused=report.is_splice_refused,
+        drift=None
+        if drift is None
+        else DriftData(
+            logit_difference=drift.logit_difference,
+            first_changed_token=drift.first_changed,
+            tokens=drift.tokens,
+        ),
     )
 
 

@@ -1,9 +1,9 @@
-"""What a message to the model consists of: text, system text, attachments, settings.
+"""What a message to the model consists of: text, system text, attachments, settings, reuse.
 
 Takes JSON values, gives typed payloads. Does not know how a turn runs.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -43,6 +43,13 @@ class ChatSendPayload(Message):
     intent: IntentCorrection | None = None
     """What the user changed in what this message looks for."""
 
+    replaces_last: bool = False
+    """Take the place of the last pair: regenerate it, or send it edited."""
+
+    kv_reuse: Literal["prefix", "splice_approximate"] = "prefix"
+    kv_check: bool = False
+    """Measure what moved rows change; costs a prefill."""
+
 
 class IntentPreviewPayload(Message):
     """A message that is not sent yet."""
@@ -50,3 +57,21 @@ class IntentPreviewPayload(Message):
     text: Annotated[str, Field(max_length=LARGEST_TEXT_CHARS)]
     system: str = ""
     intent: IntentCorrection | None = None
+
+
+class DriftData(Message):
+    """How far an answer from moved rows is from the exact one, over so many greedy tokens."""
+
+    logit_difference: float
+    first_changed_token: int | None
+    tokens: int
+
+
+class ReuseData(Message):
+    """What was reused besides the common beginning."""
+
+    restored_tokens: int
+    prefix_discarded: Literal["", "unreadable", "damaged", "foreign", "no_memory"]
+    spliced_tokens: int
+    is_splice_refused: bool
+    drift: DriftData | None

@@ -47,6 +47,7 @@ from py_core.bridge.model_messages import (
     ModelPlanAsked,
 )
 from py_core.bridge.plan_messages import PlanRecordAsked, ReceiptExportAsked
+from py_core.chat.cache_reuse import CacheDesk
 from py_core.chat.conversation_summary import SummaryPorts
 from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.model_session import ModelSession
@@ -58,6 +59,7 @@ from py_core.chat.transcript import Transcript
 from py_core.chat.turn import TurnPorts
 from py_core.errors import BusyError, ModelNotLoadedError
 from py_core.store.host_database import HostDatabase
+from py_core.store.host_prefixes import HostPrefixes
 from py_core.store.ledger import Ledger
 
 Emit = Callable[[EventData], None]
@@ -83,6 +85,7 @@ class Dispatcher:
         self._shelf = PlanShelf()
         ledger = Ledger(HostDatabase(host))
         self._memory_desk = MemoryDesk(host, self._transcript, ledger)
+        self._cache_desk = CacheDesk(HostPrefixes(host))
         self._holder: _Holder | None = None
 
     async def warm(self) -> None:
@@ -108,7 +111,10 @@ class Dispatcher:
                     # The shell opened it for this request, answered or refused.
                     self._host.model_close(load.handle)
             case ChatSend(payload=send):
-                with self._holding(request) as stop:
+                with (
+                    self._holding(request) as stop,
+                    self._transcript.replacing_last(is_asked=send.replaces_last),
+                ):
                     result = await self._send(send, emit, stop)
                 self._memory_desk.tidy()
                 return result
@@ -157,6 +163,7 @@ class Dispatcher:
 
     async def _send(self, payload: ChatSendPayload, emit: Emit, stop: StopSignal) -> TurnResult:
         model = self._session.require_model()
+        self._memory_desk.memory.forget_turns_from(self._transcript.next_number)
         await self._memory_desk.hint(payload.text, emit)
         ports = TurnPorts(
             Pacer(self._host),
@@ -165,6 +172,7 @@ class Dispatcher:
             self._shelf,
             now=read_utc(self._host),
             memory=self._memory_desk.memory,
+            desk=self._cache_desk,
         )
         result = await answer_chat_send(payload, model, self._transcript, ports, host=self._host)
         if text := report_lost_thread(model.ops):

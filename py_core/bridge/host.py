@@ -1,18 +1,19 @@
 """What the shell around Python offers, as one object handed to `worker_entry.start`.
 
 In the browser it is a JavaScript object, in tests a small Python one; names are the same. Bytes
-cross only in `model_read` and `model_write`, and both copy before they return, so nothing of one
-side is kept by the other. Everything else is text and numbers.
+cross only in `model_read`, `model_write` and `prefix_put`, which copy before they return, so
+nothing of one side is kept by the other. Everything else is text and numbers.
 """
 
 from collections.abc import Awaitable
 from typing import Protocol
 
 from py_core.store.host_database import DatabaseHost
+from py_core.store.host_prefixes import PrefixHost
 
 
-class Host(DatabaseHost, Protocol):
-    """The shell's functions; those of the ledger's store are declared beside it."""
+class Host(DatabaseHost, PrefixHost, Protocol):
+    """The shell's functions; those of the stores are declared beside them."""
 
     def post(self, message: str, /) -> object:
         """Send one event or reply to the page."""

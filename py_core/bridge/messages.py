@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from py_core.bridge.chat_messages import ChatSendPayload, IntentPreviewPayload
+from py_core.bridge.chat_messages import ChatSendPayload, IntentPreviewPayload, ReuseData
 from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest, MemorySummarise
 from py_core.bridge.memory_values import MemoryValue
 from py_core.bridge.message_shape import AnswerEnvelope, Message, Nothing, RequestEnvelope
@@ -116,6 +116,7 @@ class TurnResult(Message):
     kv_bytes_total: int
     threads: int
     heap_bytes: int
+    reuse: ReuseData
 
 
 class ContextReset(Message):

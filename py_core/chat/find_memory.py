@@ -126,6 +126,10 @@ class TurnMemory:
         self.log.note(rows)
         return tuple(row.record_id for row in rows if row.record_id in self.shelf.heads)
 
+    def forget_turns_from(self, turn: int) -> None:
+        """Forget what was shown in a turn that takes place once more."""
+        self.log.forget_from(CONVERSATION, turn)
+
     def forget_conversation(self) -> None:
         """Forget what was shown; the next turn begins a new conversation."""
         self.log.purge()

@@ -5,7 +5,7 @@ template, stop ids and facts. Every fact is read from the header, the tensor dir
 manifest; what none of them says is reported as not stated. Does not know how loading went.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kernels.decoder import Decoder
 from kernels.kv_cache import KvCache
@@ -13,6 +13,7 @@ from kernels.manifest import Manifest
 from kernels.ops import OpSet
 from kernels.slm_file import ChecksumVerdict, SlmFile
 from kernels.tokenizer import Tokenizer, load_tokenizer
+from py_core.chat.cache_reading import CacheReading
 from py_core.chat.token_counter import ModelTokenCounter
 from py_core.compiler.request import PromptTemplate
 
@@ -55,6 +56,7 @@ class LoadedModel:
     counter: ModelTokenCounter
     template: PromptTemplate
     stop_ids: frozenset[int]
+    reading: CacheReading = field(default_factory=CacheReading)
 
     def forget_context(self) -> int:
         """Empty the cache; give how many tokens it held."""

@@ -4,7 +4,8 @@ Takes finished pairs, gives them back oldest first. The list of messages on the 
 thing and lives there. Does not know models or tokens.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 
 from py_core.chat.message_ids import name_message
@@ -77,6 +78,19 @@ class Transcript:
         )
         self._exchanges = (*self._exchanges, exchange)
         self._next_number += 1
+
+    @contextmanager
+    def replacing_last(self, *, is_asked: bool) -> Iterator[None]:
+        """Leave out the last pair, so that its number is given anew; a failure brings it back."""
+        before = self._exchanges, self._next_number
+        if is_asked and self._exchanges:
+            self._next_number = self._exchanges[-1].number
+            self._exchanges = self._exchanges[:-1]
+        try:
+            yield
+        except BaseException:
+            self._exchanges, self._next_number = before
+            raise
 
     def clear(self) -> int:
         """Forget every pair; give how many there were."""

@@ -6,7 +6,7 @@ messages, pages or where the model came from.
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol, assert_never
 
@@ -14,6 +14,14 @@ from kernels.errors import KernelError
 from kernels.generate import Pause, Prefilled, Step, Token, generate_steps
 from kernels.sampler import SamplerSettings
 from kernels.tokenizer import StreamDecoder
+from py_core.chat.cache_reuse import (
+    EXACTLY,
+    NOTHING_MORE,
+    CacheDesk,
+    Prepared,
+    ReuseAsk,
+    ReuseReport,
+)
 from py_core.chat.find_memory import TurnMemory
 from py_core.chat.kernel_errors import translate_kernel_error
 from py_core.chat.loaded_model import LoadedModel
@@ -28,6 +36,7 @@ from py_core.compiler.plan import Plan
 from py_core.errors import ModelTooLargeError
 from py_core.retrieval.controls import strip_controls
 from py_core.retrieval.correct_intent import Correction
+from py_core.store.prefix_store import NoPrefixes
 
 FinishReason = Literal["end", "length", "context", "stopped", "halted"]
 """`halted`: a policy forbids to answer this request at all."""
@@ -44,6 +53,8 @@ class TurnAsk:
     attachments: tuple[Attachment, ...] = ()
     correction: Correction | None = None
     """What the user changed in the intent of this turn."""
+
+    reuse: ReuseAsk = EXACTLY
 
 
 class TurnListener(Protocol):
@@ -64,7 +75,7 @@ class TurnListener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TurnPorts:
-    """The outside of a turn: times, ears, the wish to stop, where plans are kept, and memory."""
+    """The outside of a turn: times, ears, the wish to stop, memory, and where things are kept."""
 
     pacer: Pacer
     listener: TurnListener
@@ -74,6 +85,7 @@ class TurnPorts:
     """When the message was sent."""
 
     memory: TurnMemory | None = None
+    desk: CacheDesk = field(default_factory=lambda: CacheDesk(NoPrefixes()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,7 @@ class TurnOutcome:
     reused_tokens: int
     prefill_ms: float
     decode_ms: float
+    reuse: ReuseReport = NOTHING_MORE
 
 
 def make_sampling(temperature: float, top_k: int, *, top_p: float, seed: int) -> SamplerSettings:
@@ -119,8 +132,10 @@ async def run_turn(
     for code, text in prompt.notices:
         ports.listener.on_notice(code, text)
     ports.listener.on_plan(prompt.plan, prompt.account)
-    outcome = await answer_plan(model, prompt.plan, ask, ports)
-    if outcome.finish_reason != "halted" and (outcome.finish_reason != "stopped" or outcome.text):
+    if prompt.plan.generation == "halted":
+        return TurnOutcome("halted", HALTED_TEXT, (), len(prompt.plan.prompt_ids), 0, 0.0, 0.0)
+    outcome, prepared = await _generate(model, prompt.plan, ask, ports)
+    if outcome.finish_reason != "stopped" or outcome.text:
         used_ids = prompt.note_shown(ports.memory, conversation.number)
         transcript.record(
             conversation.message,
@@ -130,21 +145,32 @@ async def run_turn(
             used_ids=used_ids,
         )
         await _note_plan(prompt.plan, used_ids, ports)
-    return outcome
+    report = await ports.desk.finish(
+        model, prompt.plan, prepared, ask.reuse, pacer=ports.pacer, stop=ports.stop
+    )
+    return replace(outcome, reuse=report)
 
 
 async def answer_plan(
     model: LoadedModel, plan: Plan, ask: TurnAsk, ports: TurnPorts
 ) -> TurnOutcome:
-    """Generate from a plan; one that is halted is answered by nobody.
+    """Generate from a plan outside of any conversation; one that is halted is answered by nobody.
 
     Raises:
         ModelTooLargeError: the memory for keys and values could not be had.
     """
     if plan.generation == "halted":
         return TurnOutcome("halted", HALTED_TEXT, (), len(plan.prompt_ids), 0, 0.0, 0.0)
+    outcome, _ = await _generate(model, plan, ask, ports)
+    return outcome
+
+
+async def _generate(
+    model: LoadedModel, plan: Plan, ask: TurnAsk, ports: TurnPorts
+) -> tuple[TurnOutcome, Prepared]:
     try:
-        return await _Run(model, plan, ports).drain(ask)
+        prepared = await ports.desk.prepare(model, plan, ask.reuse)
+        return await _Run(model, plan, ports, prepared).drain(ask), prepared
     except KernelError as error:
         raise translate_kernel_error(error) from error
     except MemoryError as error:
@@ -191,8 +217,11 @@ def _read_numbers(model: LoadedModel) -> ModelNumbers:
 class _Run:
     """The moving parts of one generation: what is produced, what is not yet shown, the times."""
 
-    def __init__(self, model: LoadedModel, plan: Plan, ports: TurnPorts) -> None:
+    def __init__(
+        self, model: LoadedModel, plan: Plan, ports: TurnPorts, prepared: Prepared
+    ) -> None:
         self._model, self._plan, self._ports = model, plan, ports
+        self._system_tokens = prepared.system_tokens
         self._decoder = StreamDecoder(model.tokenizer)
         self._text: list[str] = []
         self._output_ids: list[int] = []
@@ -210,6 +239,7 @@ class _Run:
             ask.sampling,
             max_tokens=ask.max_tokens,
             stop_ids=self._model.stop_ids,
+            cut=self._system_tokens,
         )
         try:
             finish_reason = await self._consume(steps)

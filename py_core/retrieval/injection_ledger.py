@@ -113,6 +113,15 @@ class InjectionLedger:
         }
         return len(gone)
 
+    def forget_from(self, conversation: str, turn: int) -> None:
+        """Forget what was shown in a turn and later: its answer is made anew."""
+        for key, row in list(self._by_key.items()):
+            if row.conversation == conversation and row.turn >= turn:
+                del self._by_key[key]
+                pair = (conversation, row.record_id)
+                del self._by_record[pair][row.intent]
+                self._showings[pair] -= 1
+
     def rows(self) -> tuple[Injection, ...]:
         """Give all rows in a fixed order, for the page."""
         return tuple(self._by_key[key] for key in sorted(self._by_key))

@@ -93,6 +93,12 @@ def test_a_cache_of_another_op_set_is_refused():
         def grow(self, capacity):
             """Stay as it is."""
 
+        def read_layer(self, layer, count):
+            """Hold nothing."""
+
+        def write_layer(self, layer, rows):
+            """Take nothing."""
+
     decoder = load_decoder(RandomTensors(SMALL))
     with pytest.raises(KernelError, match="another op set") as caught:
         decoder.forward([1], KvCache(NoStorage(), max_context=64))

@@ -29,6 +29,9 @@ class FakeHost(FakeDatabaseHost):
         self.files = dict(files or {})
         self.written: dict[str, bytearray] = {}
         self.closed: list[str] = []
+        self.prefixes: dict[str, bytes] = {}
+        self.prefix_owners: dict[str, str] = {}
+        self.refuses_prefixes = False
         self.posted: list[Json] = []
         self.limit_bytes = 2**32
         self.is_first_tab = True
@@ -104,6 +107,26 @@ class FakeHost(FakeDatabaseHost):
                 "file_bytes": len(content),
             }
         )
+
+    async def prefix_open(self, key: str) -> str:
+        """Open a saved beginning under a handle of its own."""
+        data = self.prefixes.get(key)
+        if data is None or self.refuses_prefixes:
+            return json.dumps({"error": "Refused"} if self.refuses_prefixes else {"handle": None})
+        self.files[f"prefix-{key}"] = data
+        return json.dumps({"handle": f"prefix-{key}"})
+
+    async def prefix_put(self, key: str, model: str, data: memoryview) -> str:
+        """Keep a copy."""
+        if self.refuses_prefixes:
+            return json.dumps({"error": "QuotaExceededError"})
+        self.prefixes[key], self.prefix_owners[key] = bytes(data), model
+        return json.dumps({"is_kept": True})
+
+    async def prefix_remove(self, key: str) -> str:
+        """Remove it."""
+        self.prefixes.pop(key, None)
+        return json.dumps({})
 
 
 class FakePage:

@@ -1,5 +1,6 @@
 /**
- * What a person can do in the conversation: send, stop, reset the context, clear the transcript.
+ * What a person can do in the conversation: send, stop, regenerate or edit the last message, reset
+ * the context, clear the transcript.
  * Takes the store and the worker client. A message that is refused goes back to the composer, so
  * no text is lost. Does not touch the DOM.
  */
@@ -16,6 +17,10 @@ import { coded } from './coded_error.js';
 /** @typedef {Extract<ChatMessage, {role: 'assistant'}>} Answer */
 
 /** @typedef {{question: number, answer: number}} TurnIds */
+/**
+ * @typedef {{text: string, attachments: readonly Attached[],
+ *   correction: import('./retrieval_protocol.js').Correction | null}} Sent
+ */
 
 const STOP_DEADLINE_MS = 8_000;
 
@@ -23,6 +28,8 @@ export class Conversation {
   #store;
   #worker;
   #onHint;
+  /** @type {Sent} */
+  #lastSent = { text: '', attachments: [], correction: null };
 
   /**
    * @param {Store} store
@@ -36,28 +43,58 @@ export class Conversation {
   }
 
   /**
+   * Sends a message; one that is being edited takes the place of the last pair.
    * @param {string} text
    * @returns {boolean} whether it was sent; if not, a sentence says why
    */
   send(text) {
+    const { attachments, lastPair, recall } = this.#store.state;
+    const sent = { text, attachments, correction: recall.correction };
+    return this.#ask(sent, lastPair?.is_edited ? lastPair : null);
+  }
+
+  /** Asks the last question once more, with the settings as they are now. */
+  regenerate() {
+    const { lastPair } = this.#store.state;
+    if (lastPair) this.#ask(this.#lastSent, lastPair);
+  }
+
+  /** Gives the last question back to the composer; what is sent next takes its place. */
+  edit() {
+    const { lastPair } = this.#store.state;
+    if (!lastPair) return;
+    this.#store.update({ lastPair: { ...lastPair, is_edited: true } });
+    this.#giveBack(this.#lastSent);
+  }
+
+  /** Leaves the last pair as it is. */
+  cancelEdit() {
+    const { lastPair } = this.#store.state;
+    if (lastPair) this.#store.update({ lastPair: { ...lastPair, is_edited: false } });
+  }
+
+  /**
+   * @param {Sent} sent
+   * @param {TurnIds | null} replaced the pair that makes room
+   * @returns {boolean} whether it was sent; if not, a sentence says why
+   */
+  #ask(sent, replaced) {
     const obstacle = this.#findObstacle();
     if (obstacle) {
       this.#store.say('busy', { code: 'busy', text: obstacle });
       return false;
     }
     this.#store.unsay(['chat', 'busy']);
-    const { draft, attachments, recall } = this.#store.state;
-    const ids = this.#showTurn(text, attachments);
-    const attached = attachments.map(({ name, text }) => ({ name, text }));
+    const { draft, lastPair, recall } = this.#store.state;
+    const gone = replaced ? this.#takeAway(replaced) : [];
+    const ids = this.#showTurn(sent.text, sent.attachments);
+    const attachments = sent.attachments.map(({ name, text }) => ({ name, text }));
+    const { system, settings, reuse } = draft;
+    const { text, correction: intent } = sent;
+    const replaces_last = gone.some(isRemembered);
     const { id, reply } = this.#worker.request(
       'chat.send',
-      {
-        text,
-        system: draft.system,
-        attachments: attached,
-        settings: draft.settings,
-        intent: recall.correction,
-      },
+      { text, system, attachments, settings, intent, replaces_last, ...reuse },
       { onEvent: (event) => this.#follow(ids.answer, event) },
     );
     const turn = { request: id, message: ids.answer, progress: null, is_stopping: false };
@@ -67,13 +104,25 @@ export class Conversation {
       recall: { ...recall, text: '', intent: null, correction: null },
     });
     reply.then(
-      (result) => this.#showResult(ids.answer, result),
+      (result) => this.#showResult(ids, sent, result),
       (thrown) => {
-        this.#showFailure(ids, { text, attachments }, thrown);
-        this.#restore(recall.correction);
+        this.#showFailure(ids, sent, { lastPair, gone }, thrown);
+        this.#restore(sent.correction);
       },
     );
     return true;
+  }
+
+  /**
+   * Takes a pair off the page.
+   * @param {TurnIds} ids
+   * @returns {readonly ChatMessage[]} the pair
+   */
+  #takeAway({ question, answer }) {
+    const { messages } = this.#store.state;
+    const isOfPair = (/** @type {ChatMessage} */ { id }) => id === question || id === answer;
+    this.#store.update({ messages: messages.filter((message) => !isOfPair(message)) });
+    return messages.filter(isOfPair);
   }
 
   async stop() {
@@ -100,7 +149,10 @@ export class Conversation {
   clearTranscript() {
     const { turn, messages } = this.#store.state;
     const running = turn.kind === 'running' ? turn.message : null;
-    this.#store.update({ messages: messages.filter((message) => message.id === running) });
+    this.#store.update({
+      messages: messages.filter((message) => message.id === running),
+      lastPair: null,
+    });
   }
 
   /** @returns {string | null} why nothing can be sent now, and what to do */
@@ -124,6 +176,7 @@ export class Conversation {
     const names = attachments.map((attachment) => attachment.name);
     this.#store.update({
       attachments: [],
+      lastPair: null,
       messages: [
         ...messages,
         { id: ids.question, role: 'user', text, is_forgotten: false, attachments: names },
@@ -168,44 +221,63 @@ export class Conversation {
   }
 
   /**
-   * @param {number} answer
+   * @param {TurnIds} ids
+   * @param {Sent} sent
    * @param {TurnResult} result
    */
-  #showResult(answer, result) {
+  #showResult(ids, sent, result) {
+    const { answer } = ids;
     const { text } = result;
+    this.#lastSent = sent;
     this.#change(answer, (message) => ({ ...message, text, is_streaming: false, result }));
     this.#store.unsay(['busy']);
-    const { model } = this.#store.state;
+    const { model, messages } = this.#store.state;
     const { threads, heap_bytes } = result;
     this.#store.update({
       turn: { kind: 'idle' },
       lastTurn: result,
+      lastPair: messages.some(({ id }) => id === ids.question)
+        ? { ...ids, is_edited: false }
+        : null,
       model: { ...model, facts: model.facts && { ...model.facts, threads, heap_bytes } },
       kv: { used: result.kv_bytes_used, total: result.kv_bytes_total },
     });
   }
 
   /**
-   * Keeps what was answered so far; a question without any answer goes back to the composer.
+   * Keeps what was answered so far; a question without any answer goes back to the composer, and
+   * a pair whose place it took comes back.
    * @param {TurnIds} ids
-   * @param {{text: string, attachments: readonly Attached[]}} sent
+   * @param {Sent} sent
+   * @param {{lastPair: import('./store.js').PageState['lastPair'], gone: readonly ChatMessage[]}} before
    * @param {unknown} thrown
    */
-  #showFailure({ question, answer }, sent, thrown) {
-    const { messages, returned } = this.#store.state;
+  #showFailure({ question, answer }, sent, before, thrown) {
+    const { messages } = this.#store.state;
     if (messages.find((message) => message.id === answer)?.text) {
       this.#change(answer, (partial) => ({ ...partial, is_streaming: false }));
     } else {
+      const { lastPair, gone } = before;
+      const is_edited = lastPair?.is_edited ?? false;
       this.#store.update({
-        messages: messages.filter(({ id }) => id !== question && id !== answer),
-        returned: { text: sent.text, revision: returned.revision + 1 },
-        attachments: [...sent.attachments, ...this.#store.state.attachments],
+        messages: [...messages.filter(({ id }) => id !== question && id !== answer), ...gone],
+        lastPair,
       });
+      if (is_edited || gone.length === 0) this.#giveBack(sent);
     }
     this.#store.update({ turn: { kind: 'idle' } });
     this.#store.unsay(['busy']);
     const { code, message } = coded(thrown);
     if (code !== 'worker_lost') this.#store.say('chat', { code, text: message });
+  }
+
+  /** @param {Sent} sent */
+  #giveBack({ text, attachments }) {
+    const { returned, attachments: newer } = this.#store.state;
+    this.#store.update({
+      returned: { text, revision: returned.revision + 1 },
+      attachments: [...attachments, ...newer],
+    });
   }
 
   /** @param {number} turns */
@@ -217,6 +289,7 @@ export class Conversation {
       messages: [...messages.map(forgotten), divider],
       plan: null,
       lastTurn: null,
+      lastPair: null,
       kv: kv && { ...kv, used: 0 },
     });
   }
@@ -237,6 +310,15 @@ export class Conversation {
     );
     this.#store.update({ messages });
   }
+}
+
+/**
+ * Whether the worker has this answer in its conversation: a stopped one without text it has not.
+ * @param {ChatMessage} message
+ */
+function isRemembered(message) {
+  const { result, text } = message.role === 'assistant' ? message : { result: null, text: '' };
+  return result !== null && (text !== '' || result.finish_reason !== 'stopped');
 }
 
 /**

@@ -131,6 +131,8 @@ function start() {
   engineMemoryView(view('engine-memory'), store);
   transcriptView(view('transcript'), store, part(document, 'scroll', HTMLElement), {
     openPlan: (message) => plans.open(message),
+    regenerate: () => chat.regenerate(),
+    edit: () => chat.edit(),
     remember: (message) => book.rememberMessage(message),
   });
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);

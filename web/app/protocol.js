@@ -103,11 +103,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
 
 /** @typedef {{name: string, text: string}} AttachedText foreign text, quoted and never obeyed */
 
-/**
- * @typedef {{text: string, system: string, attachments: readonly AttachedText[],
- *   settings: GenerationSettings, intent: import('./retrieval_protocol.js').Correction | null
- *   }} ChatSendPayload
- */
+/** @typedef {import('./chat_protocol.js').ChatSendPayload} ChatSendPayload */
 
 /** @typedef {{kind: string, vocab_size: number, identity: string}} TokenizerFacts */
 
@@ -135,23 +131,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {'chatml' | 'plain'} chat_template
  */
 
-/**
- * @typedef {object} TurnResult
- * @property {'end' | 'length' | 'context' | 'stopped' | 'halted'} finish_reason
- * @property {string} text
- * @property {number} prompt_tokens
- * @property {number} generated_tokens
- * @property {number} reused_tokens
- * @property {number} prefill_ms
- * @property {number} decode_ms
- * @property {number} prefill_tokens_per_s
- * @property {number} decode_tokens_per_s
- * @property {readonly number[]} output_ids
- * @property {number} kv_bytes_used
- * @property {number} kv_bytes_total
- * @property {number} threads
- * @property {number} heap_bytes
- */
+/** @typedef {import('./chat_protocol.js').TurnResult} TurnResult */
 
 /** @typedef {import('./plan_protocol.js').PlanNode} PlanNode */
 /** @typedef {import('./plan_protocol.js').Exclusion} Exclusion */

@@ -114,11 +114,13 @@
  * @property {PlanViewState} planView
  * @property {readonly Attached[]} attachments
  * @property {TurnResult | null} lastTurn
+ * @property {{question: number, answer: number, is_edited: boolean} | null} lastPair the pair that
+ *   can be sent anew
  * @property {{used: number, total: number} | null} kv
  * @property {RecallState} recall
  * @property {MemoryState} memory
  * @property {readonly Notice[]} notices
- * @property {{text: string, system: string, settings: import('./protocol.js').GenerationSettings}} draft
+ * @property {{text: string, system: string, settings: import('./protocol.js').GenerationSettings, reuse: import('./chat_protocol.js').ReuseWish}} draft
  * @property {{text: string, revision: number}} returned text given back to the composer
  */
 
@@ -138,6 +140,7 @@ export function initialState() {
     planView: { kind: 'closed' },
     attachments: [],
     lastTurn: null,
+    lastPair: null,
     kv: null,
     recall: { is_open: false, text: '', intent: null, correction: null, problem: null },
     memory: {
@@ -158,6 +161,7 @@ export function initialState() {
       text: '',
       system: '',
       settings: { temperature: 0, top_k: 40, top_p: 1, max_tokens: 256, seed: 1 },
+      reuse: { kv_reuse: 'prefix', kv_check: false },
     },
     returned: { text: '', revision: 0 },
   };

@@ -61,6 +61,7 @@ export class WorkerState {
       kv: null,
       plan: null,
       lastTurn: null,
+      lastPair: null,
       memoryPlan: null,
       freed: null,
       messages: this.#store.state.messages.map(forgotten),

@@ -24,6 +24,10 @@ export const LEDGER_AREAS = Object.freeze([...FIRST_AREAS, SEARCH_AREA, PACK_ARE
 export const LEDGER_STATE = 'ledger_state';
 export const BY_REVISION = 'by_revision';
 
+/** What a model had read at the end of earlier visits: bytes, and for each entry its last use. */
+export const PREFIXES = 'prefixes';
+export const PREFIX_USES = 'prefix_uses';
+
 /**
  * Each step takes a database one version up; none is ever changed once it was released.
  * @type {readonly ((database: IDBDatabase) => void)[]}
@@ -38,6 +42,10 @@ const MIGRATIONS = Object.freeze([
   },
   (database) => createArea(database, SEARCH_AREA),
   (database) => createArea(database, PACK_AREA),
+  (database) => {
+    database.createObjectStore(PREFIXES);
+    database.createObjectStore(PREFIX_USES, { keyPath: 'key' });
+  },
 ]);
 
 /**

@@ -8,6 +8,7 @@ import { databaseDelete, databaseGet, databaseList, databasePut } from './indexe
 import { countSharedBytes, openOnPythonMemory, openOnSharedMemory } from './kernel_threads.js';
 import { LEDGER_FUNCTIONS } from './ledger_database.js';
 import { makePause } from './pause.js';
+import { prefixFunctions } from './saved_prefixes.js';
 import { sha256 } from './sha256.js';
 import { beginVisit } from './visit.js';
 
@@ -64,5 +65,6 @@ export function makeHost({ post, bytes, keepConverted, pythonHeap, pythonMemory 
     database_delete: databaseDelete,
     database_list: databaseList,
     ...LEDGER_FUNCTIONS,
+    ...prefixFunctions(bytes),
   });
 }

@@ -7,7 +7,15 @@
  */
 
 import { coded } from '../app/coded_error.js';
-import { BY_REVISION, LEDGER_AREAS, LEDGER_STATE, openDatabase, refused } from './database.js';
+import {
+  BY_REVISION,
+  LEDGER_AREAS,
+  LEDGER_STATE,
+  openDatabase,
+  PREFIX_USES,
+  PREFIXES,
+  refused,
+} from './database.js';
 
 const STATE_KEY = 'state';
 
@@ -92,8 +100,11 @@ async function commit(base, changesJson) {
   });
 }
 
+/** Takes what models had read of system texts along: they are words of the user as well. */
 async function wipe() {
-  return transact(LEDGER_AREAS, 'readwrite', (transaction, finish) => {
+  return transact([...LEDGER_AREAS, PREFIXES, PREFIX_USES], 'readwrite', (transaction, finish) => {
+    transaction.objectStore(PREFIXES).clear();
+    transaction.objectStore(PREFIX_USES).clear();
     const stateRequest = readState(transaction);
     stateRequest.addEventListener('success', () => {
       const revision = stateOf(stateRequest).revision + 1;

@@ -5,6 +5,7 @@
  */
 
 import { CodedError } from '../app/coded_error.js';
+import { forgetPrefixesOf } from './saved_prefixes.js';
 import { sha256 as digest } from './sha256.js';
 
 /** @typedef {import('./model_store.js').Asked} Asked */
@@ -47,6 +48,7 @@ export class StoreRequests {
       case 'store.keep':
         return this.#keep(payload.sha256, asked);
       case 'store.remove':
+        await forgetPrefixesOf(payload.sha256);
         return { was_stored: await this.#store.remove(payload.sha256) };
       default:
         throw new CodedError('unknown_kind', `The worker knows no request of kind ${kind}.`);

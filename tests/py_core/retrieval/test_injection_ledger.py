@@ -28,6 +28,15 @@ def test_a_shown_record_is_known_with_its_last_turn():
     assert not seen.same_question
 
 
+def test_a_turn_that_is_made_anew_was_never_shown():
+    """Showings of earlier turns stay."""
+    ledger = InjectionLedger()
+    ledger.note([showing("a", turn=1), showing("b", turn=2)])
+    ledger.forget_from("main", 2)
+    assert ledger.find("main", "question", "b", "x") is None
+    assert ledger.find("main", "question", "a", "x") is not None
+
+
 def test_a_changed_record_is_news():
     """Its content is compared by hash."""
     ledger = InjectionLedger()

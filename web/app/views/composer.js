@@ -9,6 +9,7 @@ import { part, show } from '../dom.js';
  * @typedef {object} ChatClient
  * @property {(text: string) => boolean} send
  * @property {() => Promise<void>} stop
+ * @property {() => void} cancelEdit
  * @property {() => Promise<void>} resetContext
  * @property {() => void} clearTranscript
  */
@@ -22,10 +23,14 @@ export function composerView(root, store, client) {
   const text = part(root, 'text', HTMLTextAreaElement);
   const stop = part(root, 'stop', HTMLButtonElement);
   const status = part(root, 'status', HTMLElement);
+  let begun = ''; // what stood here when a message was taken back for editing
 
   root.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (text.value.trim() !== '' && client.send(text.value)) text.value = '';
+    if (text.value.trim() !== '' && client.send(text.value)) {
+      text.value = begun;
+      begun = '';
+    }
     text.focus();
   });
   text.addEventListener('keydown', (event) => {
@@ -37,6 +42,23 @@ export function composerView(root, store, client) {
   stop.addEventListener('click', () => {
     client.stop();
     text.focus();
+  });
+  const cancelEdit = part(root, 'cancel-edit', HTMLButtonElement);
+  cancelEdit.addEventListener('click', () => {
+    client.cancelEdit();
+    text.value = begun;
+    begun = '';
+    text.focus();
+  });
+  store.watch(['lastPair'], ({ lastPair }) => {
+    const is_edited = lastPair?.is_edited ?? false;
+    if (is_edited && cancelEdit.hidden) {
+      begun = text.value;
+      text.value = '';
+      text.focus();
+    }
+    cancelEdit.hidden = !is_edited;
+    root.dataset.editing = String(is_edited);
   });
   part(root, 'reset', HTMLButtonElement).addEventListener('click', () => client.resetContext());
   part(root, 'clear', HTMLButtonElement).addEventListener('click', () => client.clearTranscript());

@@ -106,11 +106,39 @@ function turnRows(turn) {
   return [
     ['Prompt tokens', show(turn.prompt_tokens, 'count')],
     ['Reused tokens', show(turn.reused_tokens, 'count')],
+    ...reuseRows(turn.reuse),
     ['Generated tokens', show(turn.generated_tokens, 'count')],
     ['Prefill', speed(turn.prefill_tokens_per_s, turn.prefill_ms)],
     ['Decode', speed(turn.decode_tokens_per_s, turn.decode_ms)],
     ['Finish reason', turn.finish_reason],
   ];
+}
+
+/**
+ * @param {TurnResult['reuse']} reuse
+ * @returns {[string, string][]}
+ */
+function reuseRows({
+  restored_tokens,
+  prefix_discarded,
+  spliced_tokens,
+  is_splice_refused,
+  drift,
+}) {
+  /** @type {[string, string][]} */
+  const rows = [['Restored tokens', show(restored_tokens, 'count')]];
+  if (prefix_discarded) rows.push(['Saved rows', `discarded: ${prefix_discarded}`]);
+  if (spliced_tokens) rows.push(['Moved tokens', show(spliced_tokens, 'count')]);
+  if (is_splice_refused) rows.push(['Moving', 'refused: a text was withdrawn or changed']);
+  if (drift) {
+    const changed = drift.first_changed_token === null ? 'none' : drift.first_changed_token + 1;
+    const largest = drift.logit_difference.toPrecision(3);
+    rows.push([
+      'Drift',
+      `logits up to ${largest}; first changed token of ${drift.tokens}: ${changed}`,
+    ]);
+  }
+  return rows;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * How the next answer is drawn, and the engine of the next load. A value out of range is said and
- * not used.
+ * How the next answer is drawn, how its rows may be reused, and the engine of the next load. A value
+ * out of range is said and not used.
  */
 
 import { part } from '../dom.js';
@@ -22,6 +22,9 @@ export function settingsView(root, store) {
     const { draft } = store.state;
     if (target instanceof HTMLTextAreaElement) {
       store.update({ draft: { ...draft, system: target.value } });
+    } else if (isReuse(target)) {
+      const value = target instanceof HTMLInputElement ? target.checked : target.value;
+      store.update({ draft: { ...draft, reuse: { ...draft.reuse, [target.name]: value } } });
     } else if (target instanceof HTMLSelectElement) {
       store.update({ engineWish: { ...store.state.engineWish, [target.name]: target.value } });
       hint.textContent = store.state.model.facts ? 'Load model again to switch the engine.' : '';
@@ -36,6 +39,15 @@ export function settingsView(root, store) {
     if (!(maxTokens instanceof HTMLInputElement) || !model.facts) return;
     maxTokens.title = `The output limit of this model is ${model.facts.output_limit_tokens} tokens`;
   });
+}
+
+/**
+ * @param {EventTarget | null} target
+ * @returns {target is HTMLInputElement | HTMLSelectElement}
+ */
+function isReuse(target) {
+  const is_control = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+  return is_control && target.closest('[data-part="reuse"]') !== null;
 }
 
 /** @param {HTMLInputElement} input */

@@ -20,7 +20,8 @@ const ENDINGS = Object.freeze({
  * @param {HTMLElement} root
  * @param {Store} store
  * @param {HTMLElement} scroller the element that scrolls around it
- * @param {{openPlan: (message: number) => void, remember: (message: number) => void}} client
+ * @param {{openPlan: (message: number) => void, remember: (message: number) => void,
+ *   regenerate: () => void, edit: () => void}} client
  */
 export function transcriptView(root, store, scroller, client) {
   /** @type {Map<number, {element: HTMLElement, drawn: ChatMessage}>} */
@@ -28,16 +29,22 @@ export function transcriptView(root, store, scroller, client) {
   root.addEventListener('click', ({ target }) => {
     if (!(target instanceof HTMLElement)) return;
     if (target.dataset.answer) client.openPlan(Number(target.dataset.answer));
+    if (target.dataset.part === 'regenerate') client.regenerate();
+    if (target.dataset.part === 'edit') client.edit();
     const message = target.dataset.part === 'remember' && target.closest('[data-part="message"]');
     if (message instanceof HTMLElement) client.remember(Number(message.dataset.message));
   });
-  store.watch(['messages'], ({ messages }) => {
+  store.watch(['messages', 'lastPair'], ({ messages, lastPair }) => {
     const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
     const has_new = messages.some((message) => !shown.has(message.id));
     const elements = messages.map((message) => draw(shown, message));
     const is_same = elements.every((element, index) => root.children[index] === element);
     if (!is_same || root.children.length !== elements.length) root.replaceChildren(...elements);
     forget(shown, messages);
+    for (const [id, { element }] of shown) {
+      offer(element, 'regenerate', id === lastPair?.answer);
+      offer(element, 'edit', id === lastPair?.question);
+    }
     if (has_new || distance < NEAR_END_PIXELS) scroller.scrollTop = scroller.scrollHeight;
   });
 }
@@ -62,6 +69,17 @@ function draw(shown, message) {
 function forget(shown, messages) {
   const ids = new Set(messages.map((message) => message.id));
   for (const id of shown.keys()) if (!ids.has(id)) shown.delete(id);
+}
+
+/**
+ * Shows a button in the one message that it is for; a divider has none.
+ * @param {HTMLElement} element
+ * @param {string} name
+ * @param {boolean} is_offered
+ */
+function offer(element, name, is_offered) {
+  const button = element.querySelector(`[data-part="${name}"]`);
+  if (button instanceof HTMLButtonElement) button.hidden = !is_offered;
 }
 
 /** @param {ChatMessage} message */
@@ -129,5 +147,16 @@ function describe(result) {
     `${show(result.generated_tokens, 'count')} generated`,
     `${show(result.decode_tokens_per_s, 'rate')} tokens/s`,
     ENDINGS[result.finish_reason],
+    ...describeReuse(result.reuse),
   ].join(' · ');
+}
+
+/** @param {TurnResult['reuse']} reuse */
+function describeReuse({ restored_tokens, spliced_tokens }) {
+  const said = [];
+  if (restored_tokens > 0) {
+    said.push(`${show(restored_tokens, 'count')} tokens restored from the last visit`);
+  }
+  if (spliced_tokens > 0) said.push(`approximate: ${show(spliced_tokens, 'count')} tokens moved`);
+  return said;
 }
