@@ -18,6 +18,8 @@ from py_core.bridge.answer_load import answer_model_load, answer_model_plan, des
 from py_core.bridge.answer_memory import answer_memory
 from py_core.bridge.answer_plan import export_document, show_record
 from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.embedder_desk import EmbedderDesk
+from py_core.bridge.embedder_messages import EmbedderFactsAsked, EmbedderFree, EmbedderLoad
 from py_core.bridge.host import Host
 from py_core.bridge.memory_hints import find_hint
 from py_core.bridge.memory_requests import MemoryRequest
@@ -78,10 +80,13 @@ class Dispatcher:
     def __init__(self, host: Host) -> None:
         """Start with nothing loaded."""
         self._host = host
-        self._session = ModelSession(MemoryRoom(host), list_op_sets(host))
+        room = MemoryRoom(host)
+        self._session = ModelSession(room, list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._shelf = PlanShelf()
-        self._keeper = MemoryKeeper(Ledger(HostDatabase(host)), TENANT)
+        ledger = Ledger(HostDatabase(host))
+        self._keeper = MemoryKeeper(ledger, TENANT)
+        self._embedder_desk = EmbedderDesk(host, room, self._keeper, ledger)
         self._holder: _Holder | None = None
 
     async def warm(self) -> None:
@@ -94,6 +99,10 @@ class Dispatcher:
         Raises:
             TinyloomError: what went wrong, for an error reply.
         """
+        with self._embedder_desk.standing_aside(request.kind):
+            return await self._answer(request, emit)
+
+    async def _answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
         match request:
             case ModelLoad(payload=load):
                 try:
@@ -111,6 +120,8 @@ class Dispatcher:
             case ChatReset():
                 with self._holding(request):
                     return self._reset()
+            case EmbedderLoad() | EmbedderFree() | EmbedderFactsAsked():
+                return await self._embedder_desk.answer(request, request.id, emit)
             case _:
                 return await self._look(request)
 

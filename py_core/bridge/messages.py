@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.embedder_messages import EMBEDDER_KINDS, EmbedderFacts, EmbedderRequest
 from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest
 from py_core.bridge.memory_values import MemoryValue
 from py_core.bridge.message_shape import AnswerEnvelope, Message, Nothing, RequestEnvelope
@@ -84,6 +85,7 @@ PageRequest = Annotated[
     | ReceiptExportAsked
     | Cancel
     | RuntimeFactsAsked
+    | EmbedderRequest
     | MemoryRequest,
     Field(discriminator="kind"),
 ]
@@ -145,6 +147,7 @@ ReplyValue = (
     | ExportedFile
     | CancelOutcome
     | RuntimeFacts
+    | EmbedderFacts
     | MemoryValue
 )
 
@@ -254,18 +257,22 @@ class ErrorReply(AnswerEnvelope):
     error: ErrorBody
 
 
-REQUEST_KINDS = MEMORY_KINDS | frozenset(
-    {
-        "model.load",
-        "model.plan",
-        "model.free",
-        "chat.send",
-        "chat.reset",
-        "plan.record",
-        "receipt.export",
-        "cancel",
-        "runtime.facts",
-    }
+REQUEST_KINDS = (
+    MEMORY_KINDS
+    | EMBEDDER_KINDS
+    | frozenset(
+        {
+            "model.load",
+            "model.plan",
+            "model.free",
+            "chat.send",
+            "chat.reset",
+            "plan.record",
+            "receipt.export",
+            "cancel",
+            "runtime.facts",
+        }
+    )
 )
 _PAGE_REQUEST: TypeAdapter[PageRequest] = TypeAdapter(PageRequest)
 

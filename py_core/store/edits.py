@@ -15,6 +15,11 @@ from py_core.store.heads import Head, Standing, make_head, write_head
 from py_core.store.ports import Area, Change, Erase, Put
 
 
+def name_vector(record_id: str) -> str:
+    """Give the key of a record's vector among the rows of search."""
+    return f"vector {record_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The ledger at one revision.
@@ -91,6 +96,8 @@ def list_changes(edit: Edit, snapshot: Snapshot) -> list[Change]:
     changes += [Put(Area.HEADS, head.record_id, write_head(head)) for head in heads.values()]
     for record_id in edit.erased:
         changes += [Erase(Area.RECORDS, record_id), Erase(Area.HEADS, record_id)]
+        # What its text was turned into goes with it, in the same commit.
+        changes.append(Erase(Area.SEARCH, name_vector(record_id)))
     changes += [Put(Area.CHOICES, key, text) for key, text in sorted(edit.choices.items())]
     return [*changes, *edit.rows]
 

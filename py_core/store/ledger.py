@@ -130,6 +130,10 @@ class Ledger:
         delta = await self._database.changes_since(area, 0)
         return {row.key: row.text for row in delta.rows if row.text is not None}
 
+    async def read_texts(self, area: Area, keys: Collection[str]) -> dict[str, str]:
+        """Give some texts of an area."""
+        return await self._database.read(area, keys)
+
     async def measure(self) -> StorageUse:
         """Tell how much room there is."""
         return await self._database.measure()

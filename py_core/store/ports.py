@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-SCHEMA_VERSION = 2
-"""Version 1 had settings only."""
+SCHEMA_VERSION = 3
+"""Version 1 had settings only, version 2 no area for search."""
 
 
 class Area(StrEnum):
@@ -30,6 +30,8 @@ class Area(StrEnum):
     STARTUP = "startup"
     OUTBOX = "outbox"
     CURSOR = "cursor"
+    SEARCH = "search"
+    """What can be made anew from the records, such as the index of their words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,8 @@ class SqliteDatabase:
             if self._connection.execute("PRAGMA user_version").fetchone()[0] == 0:
                 for statement in filter(str.strip, _TABLES.split(";")):
                     self._connection.execute(statement)
-                self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            # Areas are rows of one table, so a file of an older version needs nothing else.
+            self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _read_state(self) -> tuple[int, int]:
         revision, wiped_at = self._connection.execute(

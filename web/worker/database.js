@@ -8,8 +8,7 @@ import { CodedError } from '../app/coded_error.js';
 
 const DATABASE_NAME = 'tinyloom';
 
-/** The areas of the ledger; the names are those of Python's storage port. */
-export const LEDGER_AREAS = Object.freeze([
+const FIRST_AREAS = Object.freeze([
   'records',
   'heads',
   'plans',
@@ -18,6 +17,9 @@ export const LEDGER_AREAS = Object.freeze([
   'outbox',
   'cursor',
 ]);
+const SEARCH_AREA = 'search';
+/** The areas of the ledger; the names are those of Python's storage port. */
+export const LEDGER_AREAS = Object.freeze([...FIRST_AREAS, SEARCH_AREA]);
 export const LEDGER_STATE = 'ledger_state';
 export const BY_REVISION = 'by_revision';
 
@@ -30,13 +32,19 @@ const MIGRATIONS = Object.freeze([
     database.createObjectStore('settings');
   },
   (database) => {
-    for (const area of LEDGER_AREAS) {
-      const store = database.createObjectStore(area, { keyPath: 'key' });
-      store.createIndex(BY_REVISION, 'revision');
-    }
+    for (const area of FIRST_AREAS) createArea(database, area);
     database.createObjectStore(LEDGER_STATE);
   },
+  (database) => createArea(database, SEARCH_AREA),
 ]);
+
+/**
+ * @param {IDBDatabase} database
+ * @param {string} area
+ */
+function createArea(database, area) {
+  database.createObjectStore(area, { keyPath: 'key' }).createIndex(BY_REVISION, 'revision');
+}
 
 /** @type {Promise<IDBDatabase> | null} */
 let opening = null;
