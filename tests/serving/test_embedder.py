@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from typing import Any
 
 import pytest
 
@@ -15,19 +16,31 @@ from tests.serving.small_checkout import ROOT, find_leftovers, snapshot
 from tests.serving.small_embedder import CARRIER, CONVERTED, add_embedder
 
 
+class Start:
+    """Prepares in this process; gives the model index, and keeps what was said."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self.lines: list[str] = []
+
+    def __call__(self, choice: str = "smollm2", *, wants_embedder: bool = True) -> Any:
+        """Start once."""
+        self.lines.clear()
+        report = self.lines.append
+        site = prepare(self._places, choice, report=report, wants_embedder=wants_embedder)
+        index = site.find("models/index.json")
+        assert index is not None
+        assert isinstance(index.content, bytes)
+        return json.loads(index.content)
+
+
 @pytest.fixture
 def start(checkout, cdn, monkeypatch):
-    """Prepare in this process; gives the model index, and keeps what was said."""
+    """Point preparation, and the pip that it runs, at the small sources."""
     for name, value in checkout.environment(cdn.address).items():
         monkeypatch.setenv(name, value)
 
-    def run(choice="smollm2", *, wants_embedder=True):
-        run.lines = []
-        places = Places(checkout.root, checkout.cache, cdn.address)
-        site = prepare(places, choice, report=run.lines.append, wants_embedder=wants_embedder)
-        return json.loads(site.find("models/index.json").content)
-
-    return run
+    return Start(Places(checkout.root, checkout.cache, cdn.address))
 
 
 def roles(index):
