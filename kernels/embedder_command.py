@@ -7,8 +7,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from kernels.byte_source import FileSource
+from kernels.byte_source import FileSink, FileSource, read_bytes
 from kernels.embedder_convert import convert_embedder
+from kernels.errors import ErrorCode, kernel_error
 
 
 def add_embedder_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +25,20 @@ def run_convert_embedder(arguments: argparse.Namespace) -> int:
     """Write the container; return exit code 0.
 
     Raises:
-        KernelError: the source is no encoder that can be converted.
+        KernelError: a file cannot be read, or is none of an encoder that can be converted.
     """
-    config = arguments.config.read_text(encoding="utf-8")
-    vocabulary = arguments.vocabulary.read_text(encoding="utf-8")
-    with arguments.out.open("wb") as sink:
-        convert_embedder(FileSource(arguments.weights), config, vocabulary, sink)
+    config, vocabulary = _read_text(arguments.config), _read_text(arguments.vocabulary)
+    with FileSource(arguments.weights) as weights, FileSink(arguments.out) as sink:
+        convert_embedder(weights, config, vocabulary, sink)
     sys.stdout.write(f"{arguments.out}: {arguments.out.stat().st_size} bytes\n")
     return 0
+
+
+def _read_text(path: Path) -> str:
+    with FileSource(path) as source:
+        data = read_bytes(source, 0, source.size)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        text = f"{path.name} is no UTF-8 text; take the file of all-MiniLM-L6-v2."
+        raise kernel_error(ErrorCode.INVALID_UTF8, path.name, text, offset=error.start) from error

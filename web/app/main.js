@@ -13,6 +13,7 @@ import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { PlanDesk } from './plan_desk.js';
 import { saveFile } from './save_file.js';
+import { openKeeper, SemanticSearch } from './semantic_search.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
@@ -24,6 +25,7 @@ import { modelsView } from './views/models.js';
 import { noticesView } from './views/notices.js';
 import { planView } from './views/plan.js';
 import { planDialogView } from './views/plan_dialog.js';
+import { semanticSearchView } from './views/semantic_search.js';
 import { settingsView } from './views/settings.js';
 import { statusView } from './views/status.js';
 import { transcriptView } from './views/transcript.js';
@@ -81,10 +83,14 @@ function start() {
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
   const listener = new WorkerState(store, {
     onDead: (error) => worker.restart(error),
-    onReplaced: () => models.refreshShelf(),
+    onReplaced: () => {
+      models.refreshShelf();
+      search.forget();
+    },
   });
   const worker = new WorkerClient(makeWorker, listener);
   const models = new ModelLoading(store, worker);
+  const search = new SemanticSearch(store, worker, openKeeper());
   const book = new MemoryBook(store, worker);
   const chat = new Conversation(store, worker, (hint) => book.takeHint(hint));
   const copyText = (/** @type {string} */ text) => navigator.clipboard.writeText(text);
@@ -105,6 +111,7 @@ function start() {
   composerView(/** @type {HTMLFormElement} */ (view('composer')), store, chat);
   noticesView(view('notices'), store, { restart, reload: () => location.reload() });
   settingsView(view('settings'), store);
+  semanticSearchView(view('semantic-search'), store, search);
   factsView(view('facts'), store);
   planView(view('plan'), store);
   addMarkup('app/memory.html').then(

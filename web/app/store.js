@@ -68,8 +68,16 @@
  */
 
 /**
+ * @typedef {object} EmbedderState
+ * @property {boolean} is_wanted
+ * @property {'off' | 'loading' | 'ready' | 'failed'} stage
+ * @property {import('./embedder_protocol.js').EmbedderFacts | null} facts
+ * @property {string} problem
+ */
+
+/**
  * What a sentence is about; a newer one about the same thing takes its place.
- * @typedef {'engine' | 'engine_wish' | 'model' | 'chat' | 'busy' | 'storage' | 'version' | 'memory'} Topic
+ * @typedef {'engine' | 'engine_wish' | 'model' | 'chat' | 'busy' | 'storage' | 'version' | 'memory' | 'embedder'} Topic
  */
 
 /**
@@ -104,6 +112,7 @@
  * @property {TurnResult | null} lastTurn
  * @property {{used: number, total: number} | null} kv
  * @property {MemoryState} memory
+ * @property {EmbedderState} embedder
  * @property {readonly Notice[]} notices
  * @property {{text: string, system: string, settings: import('./protocol.js').GenerationSettings}} draft
  * @property {{text: string, revision: number}} returned text given back to the composer
@@ -137,6 +146,7 @@ export function initialState() {
       startup: null,
       problem: null,
     },
+    embedder: { is_wanted: true, stage: 'off', facts: null, problem: '' },
     notices: [],
     draft: {
       text: '',
