@@ -60,6 +60,8 @@ class EmbedderDesk:
         self._running = 0
         self._has_read_kept = False
         self._missing = 0
+        self._settled_revision = -1
+        """The ledger's revision at which no record lacked a vector."""
 
     async def answer(self, request: EmbedderRequest, request_id: int, emit: Emit) -> EmbedderFacts:
         """Do what a request asks.
@@ -106,7 +108,7 @@ class EmbedderDesk:
         if self._loading is not None:
             raise BusyError(running_kind="embedder.load", running_id=request_id)
         self._loading = StopSignal()
-        self._has_read_kept = False
+        self._has_read_kept, self._settled_revision = False, -1
         origin = EmbedderOrigin(payload.name, payload.file_bytes, payload.sha256)
 
         def tell(step: EmbedderStep) -> None:
@@ -143,6 +145,8 @@ class EmbedderDesk:
     async def _embed_all(self, stop: StopSignal) -> None:
         pacer = Pacer(self._host)
         await self._ledger.refresh()
+        if self._ledger.revision == self._settled_revision:
+            return
         heads = _list_embedded(self._ledger)
         if not self._has_read_kept:
             await self.session.read_kept(heads, pacer, stop)
@@ -153,11 +157,13 @@ class EmbedderDesk:
             if stop.is_set:
                 return
             await self._embed(missing[at : at + RECORDS_AT_ONCE], pacer, stop)
+            self._missing = len(missing) - min(len(missing), at + RECORDS_AT_ONCE)
+        if not stop.is_set and not self.session.list_missing(_list_embedded(self._ledger)):
+            self._settled_revision = self._ledger.revision
 
     async def _embed(self, heads: Sequence[Head], pacer: Pacer, stop: StopSignal) -> None:
         records = await self._keeper.read_serving([head.record_id for head in heads])
         await self.session.embed_idle(map(read_document, records), pacer, stop)
-        self._missing = len(self.session.list_missing(_list_embedded(self._ledger)))
 
     def _describe(self) -> EmbedderFacts:
         session = self.session
