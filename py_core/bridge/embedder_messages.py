@@ -3,7 +3,7 @@
 Takes JSON values, gives typed payloads and values. Does not know files or vectors.
 """
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -40,9 +40,7 @@ class EmbedderFactsAsked(RequestEnvelope):
     payload: Nothing
 
 
-EmbedderRequest = Annotated[
-    EmbedderLoad | EmbedderFree | EmbedderFactsAsked, Field(discriminator="kind")
-]
+EmbedderRequest = EmbedderLoad | EmbedderFree | EmbedderFactsAsked
 EMBEDDER_KINDS = frozenset({"embedder.load", "embedder.free", "embedder.facts"})
 
 

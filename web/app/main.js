@@ -12,8 +12,9 @@ import { MemoryBook } from './memory_book.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { PlanDesk } from './plan_desk.js';
+import { rememberedChoice } from './remembered_choice.js';
 import { saveFile } from './save_file.js';
-import { openKeeper, SemanticSearch } from './semantic_search.js';
+import { SemanticSearch } from './semantic_search.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
@@ -90,7 +91,7 @@ function start() {
   });
   const worker = new WorkerClient(makeWorker, listener);
   const models = new ModelLoading(store, worker);
-  const search = new SemanticSearch(store, worker, openKeeper());
+  const search = new SemanticSearch(store, worker, rememberedChoice('semantic_search'));
   const book = new MemoryBook(store, worker);
   const chat = new Conversation(store, worker, (hint) => book.takeHint(hint));
   const copyText = (/** @type {string} */ text) => navigator.clipboard.writeText(text);
@@ -127,6 +128,7 @@ function start() {
   const attachDialog = /** @type {HTMLDialogElement} */ (view('attach'));
   attachView(attachDialog, view('composer'), store, new Attachments(store));
   bindPanel();
+  search.recall();
   models.refreshShelf();
   afterUnpacking(store, () => keepForOffline(store));
 }

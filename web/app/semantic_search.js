@@ -13,9 +13,13 @@ import { show } from './dom.js';
 /** @typedef {import('./store.js').Store} Store */
 /** @typedef {import('./worker_client.js').WorkerClient} WorkerClient */
 
-/** @typedef {{getItem: (key: string) => string | null, setItem: (key: string, value: string) => void}} Keeper */
+/**
+ * Where the choice is remembered; a browser that refuses it rejects.
+ * @typedef {object} Keeper
+ * @property {() => Promise<string | null>} read
+ * @property {(choice: 'on' | 'off') => Promise<void>} write
+ */
 
-const CHOICE_KEY = 'tinyloom.semantic_search';
 /** A person who has just loaded a model looks at the page before writing. */
 const QUIET_MS = 1500;
 const LOOK_AGAIN_MS = 700;
@@ -32,20 +36,28 @@ export class SemanticSearch {
   /**
    * @param {Store} store
    * @param {WorkerClient} worker
-   * @param {Keeper | null} keeper where the choice is remembered, if anywhere
+   * @param {Keeper} keeper
    */
   constructor(store, worker, keeper) {
     this.#store = store;
     this.#worker = worker;
     this.#keeper = keeper;
-    this.#update({ is_wanted: keeper?.getItem(CHOICE_KEY) !== 'off' });
     store.watch(['model', 'turn', 'shelf'], () => this.#consider());
     store.watch(['turn', 'memory'], () => this.#lookSoon());
   }
 
+  /** Reads what was chosen on an earlier visit; nothing is loaded before that. */
+  async recall() {
+    const choice = await this.#keeper.read().catch(() => null);
+    if (this.#store.state.embedder.is_wanted !== null) return; // Chosen anew meanwhile.
+    this.#update({ is_wanted: choice !== 'off' });
+    this.#consider();
+  }
+
   /** @param {boolean} is_wanted */
   choose(is_wanted) {
-    this.#keeper?.setItem(CHOICE_KEY, is_wanted ? 'on' : 'off');
+    // What a browser refuses to keep lasts until the tab closes.
+    this.#keeper.write(is_wanted ? 'on' : 'off').catch(() => undefined);
     this.#update({ is_wanted });
     if (is_wanted) this.#consider();
     else this.#free();
@@ -141,14 +153,5 @@ export class SemanticSearch {
   /** @param {Partial<import('./store.js').EmbedderState>} patch */
   #update(patch) {
     this.#store.update({ embedder: { ...this.#store.state.embedder, ...patch } });
-  }
-}
-
-/** @returns {Keeper | null} null where this browser refuses it */
-export function openKeeper() {
-  try {
-    return window.localStorage;
-  } catch {
-    return null;
   }
 }

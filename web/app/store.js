@@ -69,7 +69,7 @@
 
 /**
  * @typedef {object} EmbedderState
- * @property {boolean} is_wanted
+ * @property {boolean | null} is_wanted null until the earlier choice is known
  * @property {'off' | 'loading' | 'ready' | 'failed'} stage
  * @property {import('./embedder_protocol.js').EmbedderFacts | null} facts
  * @property {string} problem
@@ -146,7 +146,7 @@ export function initialState() {
       startup: null,
       problem: null,
     },
-    embedder: { is_wanted: true, stage: 'off', facts: null, problem: '' },
+    embedder: { is_wanted: null, stage: 'off', facts: null, problem: '' },
     notices: [],
     draft: {
       text: '',

@@ -15,7 +15,7 @@ export function semanticSearchView(root, store, search) {
   const state = part(root, 'state', HTMLElement);
   choice.addEventListener('change', () => search.choose(choice.value === 'on'));
   store.watch(['embedder', 'shelf', 'model'], (page) => {
-    choice.value = page.embedder.is_wanted ? 'on' : 'off';
+    choice.value = page.embedder.is_wanted === false ? 'off' : 'on';
     state.dataset.state = page.embedder.stage;
     state.textContent = describe(page);
   });
@@ -24,7 +24,7 @@ export function semanticSearchView(root, store, search) {
 /** @param {PageState} page */
 function describe({ embedder, shelf, model }) {
   const { stage, facts, is_wanted, problem } = embedder;
-  if (!is_wanted) return 'Records are found by words alone.';
+  if (is_wanted === false) return 'Records are found by words alone.';
   if (stage === 'loading') return 'Loading the embedder.';
   if (stage === 'failed') return `By words alone: ${problem}`;
   if (facts) {
