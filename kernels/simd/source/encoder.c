@@ -11,13 +11,16 @@
 
 #define ROOT_HALF 0.70710678f
 
-INLINE void add_to_row(f32 *x, const f32 *more, u32 width) {
+/* Short code where little time is spent: the products are elsewhere. */
+#define SMALL __attribute__((minsize, noinline))
+
+SMALL static void add_to_row(f32 *x, const f32 *more, u32 width) {
   for (u32 i = 0; i < width; i += 4)
     wasm_v128_store(x + i, wasm_f32x4_add(wasm_v128_load(x + i), wasm_v128_load(more + i)));
 }
 
 /* x = (x - mean) / sqrt(variance + epsilon) * weight + bias */
-static void layer_norm(f32 *x, Norm norm, f32 epsilon, u32 width) {
+SMALL static void layer_norm(f32 *x, Norm norm, f32 epsilon, u32 width) {
   v128_t total = wasm_f32x4_splat(0.0f), squares = total;
   for (u32 i = 0; i < width; i += 4) total = wasm_f32x4_add(total, wasm_v128_load(x + i));
   v128_t mean = wasm_f32x4_splat(sum_of_lanes(total) / (f32)width);
@@ -51,18 +54,18 @@ INLINE v128_t gelu_of(v128_t x) {
   return wasm_f32x4_mul(wasm_f32x4_mul(x, wasm_f32x4_splat(0.5f)), wasm_f32x4_add(one, erf));
 }
 
-static void gelu_row(f32 *x, const f32 *bias, u32 width) {
+SMALL static void gelu_row(f32 *x, const f32 *bias, u32 width) {
   for (u32 i = 0; i < width; i += 4)
     wasm_v128_store(x + i, gelu_of(wasm_f32x4_add(wasm_v128_load(x + i), wasm_v128_load(bias + i))));
 }
 
-static void quantise(const EncoderRoom *room, const f32 *rows, u32 tokens, u32 width) {
+SMALL static void quantise(const EncoderRoom *room, const f32 *rows, u32 tokens, u32 width) {
   for (u32 token = 0; token < tokens; token++)
     quantise_row(rows + token * width, width, &room->activations, token);
 }
 
 /* out = weights . rows (+ add), where the activations are the same rows. */
-static void product(const EncoderRoom *room, const Matrix *weights, const f32 *rows, u32 tokens,
+SMALL static void product(const EncoderRoom *room, const Matrix *weights, const f32 *rows, u32 tokens,
                     f32 *out, const f32 *add) {
   Input input;
   input.codes = &room->activations, input.floats = rows;
@@ -81,12 +84,14 @@ INLINE v128_t dot(const f32 *a, const f32 *b, u32 width) {
   return total;
 }
 
-static void score_row(const Encoder *encoder, const f32 *query, const f32 *keys, u32 tokens, f32 *scores) {
+SMALL static void score_row(const Encoder *encoder, const f32 *query, const f32 *keys, u32 tokens, f32 *scores) {
   u32 step = encoder->hidden_size, dim = encoder->head_dim, at = 0;
   v128_t scale = wasm_f32x4_splat(encoder->score_scale);
-  for (; at + 4 <= tokens; at += 4, keys += 4 * step) {
-    v128_t four = sums_of_lanes(dot(query, keys, dim), dot(query, keys + step, dim),
-                                dot(query, keys + 2 * step, dim), dot(query, keys + 3 * step, dim));
+  for (; at + 4 <= tokens; at += 4) {
+    v128_t sums[4];
+#pragma clang loop unroll(disable)
+    for (u32 i = 0; i < 4; i++, keys += step) sums[i] = dot(query, keys, dim);
+    v128_t four = sums_of_lanes(sums[0], sums[1], sums[2], sums[3]);
     wasm_v128_store(scores + at, wasm_f32x4_mul(four, scale));
   }
   for (; at < tokens; at++, keys += step)
@@ -105,7 +110,7 @@ INLINE void mix_lanes(const f32 *weights, const f32 *values, u32 step, u32 token
   for (u32 i = 0; i < vectors; i++) wasm_v128_store(mixed + 4 * i, total[i]);
 }
 
-static void attend(const Encoder *encoder, const EncoderRoom *room, u32 tokens) {
+SMALL static void attend(const Encoder *encoder, const EncoderRoom *room, u32 tokens) {
   u32 step = encoder->hidden_size, dim = encoder->head_dim;
   for (u32 head = 0; head < encoder->head_count; head++) {
     for (u32 token = 0; token < tokens; token++) {
@@ -121,7 +126,7 @@ static void attend(const Encoder *encoder, const EncoderRoom *room, u32 tokens) 
 }
 
 /* hidden holds word and position rows, added up: norm them. */
-EXPORT("encoder_begin")
+EXPORT("encoder_begin") SMALL
 u32 encoder_begin(const Encoder *encoder, const EncoderRoom *room, u32 tokens) {
   u32 width = encoder->hidden_size;
   for (u32 token = 0; token < tokens; token++)
@@ -129,7 +134,7 @@ u32 encoder_begin(const Encoder *encoder, const EncoderRoom *room, u32 tokens) {
   return 0;
 }
 
-static void close_block(const Encoder *encoder, f32 *hidden, const f32 *bias, Norm norm, u32 tokens) {
+SMALL static void close_block(const Encoder *encoder, f32 *hidden, const f32 *bias, Norm norm, u32 tokens) {
   u32 width = encoder->hidden_size;
   for (u32 token = 0; token < tokens; token++, hidden += width) {
     add_to_row(hidden, bias, width);
@@ -137,7 +142,7 @@ static void close_block(const Encoder *encoder, f32 *hidden, const f32 *bias, No
   }
 }
 
-EXPORT("encoder_attention")
+EXPORT("encoder_attention") SMALL
 u32 encoder_attention(const Encoder *encoder, const EncoderRoom *room, u32 tokens, u32 index) {
   const EncoderLayer *layer = encoder->layers + index;
   u32 width = encoder->hidden_size;
@@ -157,7 +162,7 @@ u32 encoder_attention(const Encoder *encoder, const EncoderRoom *room, u32 token
   return 0;
 }
 
-EXPORT("encoder_feed_forward")
+EXPORT("encoder_feed_forward") SMALL
 u32 encoder_feed_forward(const Encoder *encoder, const EncoderRoom *room, u32 tokens, u32 index) {
   const EncoderLayer *layer = encoder->layers + index;
   u32 wide = encoder->ffn_size;
@@ -171,7 +176,7 @@ u32 encoder_feed_forward(const Encoder *encoder, const EncoderRoom *room, u32 to
 }
 
 /* The mean of all rows, scaled to length 1: out [hidden_size]. */
-EXPORT("encoder_end")
+EXPORT("encoder_end") SMALL
 u32 encoder_end(const Encoder *encoder, const EncoderRoom *room, u32 tokens, f32 *out) {
   u32 width = encoder->hidden_size;
   v128_t squares = wasm_f32x4_splat(0.0f), count = wasm_f32x4_splat((f32)tokens);

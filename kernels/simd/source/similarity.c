@@ -8,6 +8,7 @@ INLINE void dot_rows(const i8 *rows, u32 width, const i16 *query, i32 *out, u32 
   v128_t total[ROWS_AT_ONCE];
   for (u32 row = 0; row < count; row++) total[row] = wasm_i32x4_splat(0);
   u32 column = 0;
+#pragma clang loop unroll_count(2)
   for (; column + 8 <= width; column += 8) {
     v128_t q = wasm_v128_load(query + column);
     for (u32 row = 0; row < count; row++)
@@ -16,6 +17,7 @@ INLINE void dot_rows(const i8 *rows, u32 width, const i16 *query, i32 *out, u32 
   }
   for (u32 row = 0; row < count; row++) {
     i32 sum = whole_sum_of_lanes(total[row]);
+#pragma clang loop unroll(disable)
     for (u32 rest = column; rest < width; rest++) sum += rows[row * width + rest] * query[rest];
     out[row] = sum;
   }
