@@ -55,7 +55,7 @@ def open_site(chosen: argparse.Namespace) -> RunningServer | None:
     """
     cache = find_cache_folder(os.environ, sys.platform)
     places = Places(ROOT, cache, os.environ.get("TINYLOOM_CDN"))
-    site = prepare(places, chosen.model, report=say)
+    site = prepare(places, chosen.model, report=say, wants_embedder=not chosen.no_embedder)
     if chosen.prepare_only:
         say(f"everything is in place; the cache is {cache}")
         return None
@@ -80,6 +80,9 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
         default=DEFAULT_MODEL,
         metavar="{smollm2,fixture,none,PATH}",
         help="which model to offer (%(default)s)",
+    )
+    parser.add_argument(
+        "--no-embedder", action="store_true", help="offer no semantic search, fetch nothing for it"
     )
     parser.add_argument("--write-assets", action="store_true", help="renew web/assets.json")
     return parser.parse_args(arguments)

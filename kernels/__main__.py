@@ -38,6 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m kernels")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_convert(commands.add_parser("convert", help="write a .slm model from another format"))
+    _add_embedder(commands.add_parser("convert-embedder", help="write a text encoder as .slm"))
     _add_inspect(commands.add_parser("inspect", help="show what is inside a .slm model"))
     _add_fixtures(commands.add_parser("fixtures", help="write the seeded test models"))
     _add_generate(commands.add_parser("generate", help="continue a text"))
@@ -87,6 +88,12 @@ def _run_convert(options: argparse.Namespace) -> int:
 def _show_progress(progress: WriteProgress) -> None:
     if sys.stderr.isatty():
         print(f"\r{progress.done}/{progress.total} tensors", end="", file=sys.stderr, flush=True)
+
+
+def _add_embedder(parser: argparse.ArgumentParser) -> None:
+    from kernels.embedder_command import add_embedder_arguments  # noqa: PLC0415
+
+    add_embedder_arguments(parser)
 
 
 def _add_inspect(parser: argparse.ArgumentParser) -> None:

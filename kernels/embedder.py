@@ -1,7 +1,7 @@
 """Texts to vectors: tokenizer and encoder of one embedder file together.
 
-Takes texts, gives unit vectors, or rows of bytes with a scale for storing. Does not know when it
-is asked, nor how vectors are kept.
+Takes texts, gives unit vectors, and who multiplies rows of bytes when they are compared. Does not
+know when it is asked, nor how vectors are kept.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from kernels.arrays import F32
 from kernels.embedder_file import EmbedderFile
-from kernels.encoder import Encoder, NumpyProducts, Products
+from kernels.encoder import Encoder, TextEncoder
+from kernels.similarity import RowProducts, multiply_rows
 from kernels.wordpiece import WordPiece, read_vocabulary
 
 TEXT_LIMIT_TOKENS = 256
@@ -21,7 +22,8 @@ class Embedder:
     """A loaded embedder."""
 
     tokenizer: WordPiece
-    encoder: Encoder
+    encoder: TextEncoder
+    multiply: RowProducts = multiply_rows
 
     @property
     def width(self) -> int:
@@ -30,14 +32,21 @@ class Embedder:
 
     def embed(self, text: str) -> F32:
         """Give the unit vector of a text: [H]."""
-        return self.encoder.encode(self.tokenizer.encode(text, TEXT_LIMIT_TOKENS))
+        return self.encoder.encode(self.tokenizer.encode(text, self._limit))
 
     def embed_steps(self, text: str) -> Iterator[F32]:
-        """Give the vector in steps of one layer; the last one is the text's."""
-        return self.encoder.encode_steps(self.tokenizer.encode(text, TEXT_LIMIT_TOKENS))
+        """Give the vector in small steps; the last one is the text's."""
+        return self.encoder.encode_steps(self.tokenizer.encode(text, self._limit))
+
+    def close(self) -> None:
+        """Let go of the weights."""
+        self.encoder.close()
+
+    @property
+    def _limit(self) -> int:
+        return min(TEXT_LIMIT_TOKENS, self.encoder.config.max_context)
 
 
-def load_embedder(file: EmbedderFile, products: Products | None = None) -> Embedder:
-    """Load an embedder; without `products` its matrices are multiplied by numpy."""
-    chosen = NumpyProducts(file) if products is None else products
-    return Embedder(read_vocabulary(file.vocabulary), Encoder(file, chosen))
+def load_embedder(file: EmbedderFile) -> Embedder:
+    """Load an embedder on numpy."""
+    return Embedder(read_vocabulary(file.vocabulary), Encoder(file))

@@ -13,12 +13,19 @@ import numpy as np
 from kernels.arrays import F32, I32
 from kernels.dtypes import I8
 from kernels.errors import ErrorCode, kernel_error
-from kernels.similarity import VectorScores, quantise_rows, score_vectors
+from kernels.similarity import (
+    RowProducts,
+    VectorScores,
+    multiply_rows,
+    quantise_rows,
+    score_vectors,
+)
 
 _HEADER: Final = struct.Struct("<4sIII")
 _MAGIC: Final = b"TLV1"
 _KEY_BYTES: Final = 32
 _FIRST_ROOM: Final = 256
+_SCALE_BYTES: Final = 4
 MOST_COLUMNS: Final = 1_040
 """Sums of more products of bytes could leave the whole numbers that float32 holds exactly."""
 
@@ -48,12 +55,30 @@ class EmbedderTable:
         """Keep a vector [W]; one that is there already is the same by its key."""
         if key in self._places:
             return
-        place = len(self._places)
-        if place == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-            self._scales = np.concatenate([self._scales, np.empty_like(self._scales)])
+        place = self._next_place()
         rows, scales = quantise_rows(vector.reshape(1, self.width))
         self._rows[place], self._scales[place] = rows[0], scales[0]
+        self._places[key] = place
+
+    def read_row(self, key: str) -> bytes:
+        """Give a vector as it is kept: its scale, then its bytes."""
+        place = self._places[key]
+        return bytes(self._scales[place].astype("<f4").tobytes() + self._rows[place].tobytes())
+
+    def put_row(self, key: str, data: bytes) -> None:
+        """Keep what `read_row` gave.
+
+        Raises:
+            KernelError: `invalid_length`: embed the text again.
+        """
+        if len(data) != _SCALE_BYTES + self.width:
+            text = "A stored vector is cut off or of another embedder; embed the text again."
+            raise kernel_error(ErrorCode.INVALID_LENGTH, "row", text)
+        if key in self._places:
+            return
+        place = self._next_place()
+        self._scales[place] = np.frombuffer(data, "<f4", 1)[0]
+        self._rows[place] = np.frombuffer(data, np.int8, offset=_SCALE_BYTES)
         self._places[key] = place
 
     def keep_only(self, keys: Iterable[str]) -> int:
@@ -71,11 +96,14 @@ class EmbedderTable:
         """Give the row of each key, -1 where there is none: [N]."""
         return np.fromiter((self._places.get(key, -1) for key in keys), np.int32, len(keys))
 
-    def compare(self, places: I32, query: F32) -> VectorScores:
+    def compare(
+        self, places: I32, query: F32, *, multiply: RowProducts = multiply_rows
+    ) -> VectorScores:
         """Give the cosine of each row with a question's unit vector [W]; unknown rows have 0."""
         codes, scale = quantise_rows(query.reshape(1, self.width))
         size = len(self._places)
-        scores = score_vectors(self._rows[:size], self._scales[:size], codes[0], float(scale[0]))
+        rows, scales = self._rows[:size], self._scales[:size]
+        scores = score_vectors(rows, scales, codes[0], float(scale[0]), multiply=multiply)
         return VectorScores(np.append(scores, 0.0)[places], places >= 0)
 
     def to_bytes(self) -> bytes:
@@ -108,6 +136,13 @@ class EmbedderTable:
         table._rows = np.frombuffer(data[scales_end:], dtype=np.int8).reshape(size, width).copy()
         table._make_room()
         return table
+
+    def _next_place(self) -> int:
+        place = len(self._places)
+        if place == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            self._scales = np.concatenate([self._scales, np.empty_like(self._scales)])
+        return place
 
     def _make_room(self) -> None:
         missing = _FIRST_ROOM - len(self._rows)

@@ -28,11 +28,56 @@ _ERF = tuple(
 _HALF_ROOT = np.float32(np.sqrt(0.5))
 
 
-class Products(Protocol):
-    """What multiplies rows with a layer's matrix; the one costly operation of the encoder."""
+class TextEncoder(Protocol):
+    """One loaded encoder, whatever it computes with."""
 
-    def linear(self, name: str, rows: F32) -> F32:
-        """Rows [T, in] times the matrix `name`.weight [out, in], plus `name`.bias: [T, out]."""
+    @property
+    def config(self) -> EncoderConfig:
+        """The file's header."""
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the loaded weights hold, tables included."""
+
+    def encode(self, ids: Sequence[int]) -> F32:
+        """Give the vector of one text: ids [T] to [H], length 1."""
+
+    def encode_steps(self, ids: Sequence[int]) -> Iterator[F32]:
+        """Give the mean so far after each step, so that the caller may pause or stop between."""
+
+    def close(self) -> None:
+        """Let go of the weights."""
+
+
+class TokenRows:
+    """The tables that turn ids into the first rows: elementwise, so the same on every machine."""
+
+    def __init__(self, file: EmbedderFile) -> None:
+        """Take the words as they are stored, and the positions as float32."""
+        self._words: StoredTensor = file.read_tensor("embeddings.word_embeddings.weight")
+        positions = file.read_f32("embeddings.position_embeddings.weight")
+        kinds = file.read_f32("embeddings.token_type_embeddings.weight")
+        # Every text is of kind 0, so that row joins the positions once.
+        self._places: F32 = positions + kinds[0]
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of both tables."""
+        scales = self._words.scales
+        return (
+            self._words.payload.nbytes
+            + self._places.nbytes
+            + (scales.nbytes if scales is not None else 0)
+        )
+
+    def look_up(self, ids: Sequence[int]) -> F32:
+        """Add up word and position of each token: [T, H]."""
+        rows = np.asarray(ids, dtype=np.int64)
+        table = self._words.payload[rows].astype(np.float32)  # [T, H]
+        if self._words.scales is not None:
+            table *= self._words.scales[rows]
+        added: F32 = table + self._places[: len(rows)]
+        return added
 
 
 class NumpyProducts:
@@ -46,8 +91,13 @@ class NumpyProducts:
                 weight = np.ascontiguousarray(file.read_f32(f"{full}.weight").T)  # [in, out]
                 self._matrices[full] = (weight, file.read_f32(f"{full}.bias"))
 
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of all matrices."""
+        return sum(weight.nbytes + bias.nbytes for weight, bias in self._matrices.values())
+
     def linear(self, name: str, rows: F32) -> F32:
-        """Multiply by BLAS or numpy's own loops."""
+        """Rows [T, in] times the matrix `name`.weight [out, in], plus `name`.bias: [T, out]."""
         weight, bias = self._matrices[name]
         return rows @ weight + bias  # [T, out]
 
@@ -66,41 +116,30 @@ class _Norm:
 
 
 class Encoder:
-    """One loaded encoder."""
+    """One encoder on numpy, its matrices as float32."""
 
-    def __init__(self, file: EmbedderFile, products: Products) -> None:
-        """Take the tables and norms; the matrices belong to `products`."""
+    def __init__(self, file: EmbedderFile) -> None:
+        """Take all weights of a file."""
         self.config: EncoderConfig = file.config
-        self._products = products
-        self._words: StoredTensor = file.read_tensor("embeddings.word_embeddings.weight")
-        positions = file.read_f32("embeddings.position_embeddings.weight")
-        kinds = file.read_f32("embeddings.token_type_embeddings.weight")
-        # Every text is of kind 0, so that row joins the positions once.
-        self._places: F32 = positions + kinds[0]
+        self._rows = TokenRows(file)
+        self._products = NumpyProducts(file)
         self._norms = {name: _read_norm(file, name) for name in _norm_names(file.config)}
+        self.weight_bytes = self._rows.stored_bytes + self._products.stored_bytes
 
     def encode(self, ids: Sequence[int]) -> F32:
         """Give the vector of one text: ids [T] to [H], length 1."""
-        vector: F32 = np.empty(0, dtype=np.float32)
-        for vector in self.encode_steps(ids):  # noqa: B007 - the last one counts
-            pass
-        return vector
+        return last_of(self.encode_steps(ids))
 
     def encode_steps(self, ids: Sequence[int]) -> Iterator[F32]:
         """Give the mean so far after each layer, so that the caller may pause or stop between."""
-        hidden = self._embed(ids)  # [T, H]
+        hidden = self._norms["embeddings.LayerNorm"](self._rows.look_up(ids))  # [T, H]
         for layer in range(self.config.layer_count):
             hidden = self._attend(layer, hidden)
             hidden = self._feed_forward(layer, hidden)
             yield _unit(hidden.mean(axis=0))
 
-    def _embed(self, ids: Sequence[int]) -> F32:
-        rows = np.asarray(ids, dtype=np.int64)
-        words = self._words
-        table = words.payload[rows].astype(np.float32)  # [T, H]
-        if words.scales is not None:
-            table *= words.scales[rows]
-        return self._norms["embeddings.LayerNorm"](table + self._places[: len(rows)])
+    def close(self) -> None:
+        """Nothing to do: the arrays go with this object."""
 
     def _attend(self, layer: int, hidden: F32) -> F32:
         config = self.config
@@ -134,6 +173,14 @@ def gelu(rows: F32) -> F32:
         series = (series + coefficient) * step
     erf = np.copysign(np.float32(1) - series * np.exp(-size * size), scaled)
     return np.asarray(rows * np.float32(0.5) * (np.float32(1) + erf), dtype=np.float32)
+
+
+def last_of(steps: Iterator[F32]) -> F32:
+    """Give the vector that steps end with."""
+    vector: F32 = np.empty(0, dtype=np.float32)
+    for vector in steps:  # noqa: B007 - the last one counts
+        pass
+    return vector
 
 
 def _unit(vector: F32) -> F32:

@@ -90,6 +90,7 @@ def answer_model_plan(payload: ModelLoadPayload, session: ModelSession, host: Ho
         scratch_bytes_first=plan.first_scratch_bytes + plan.logits_bytes,
         scratch_bytes=plan.scratch_bytes + plan.logits_bytes,
         load_bytes=plan.load_bytes,
+        embedder_bytes=forecast.beside_bytes,
         heap_bytes=forecast.heap_bytes,
         heap_bytes_after=forecast.heap_bytes_after,
         heap_bytes_full=forecast.heap_bytes_full,

@@ -17,6 +17,8 @@ from py_core.bridge.answer_chat import TurnEvents, answer_chat_send
 from py_core.bridge.answer_load import answer_model_load, answer_model_plan, describe_model
 from py_core.bridge.answer_plan import export_document, show_record
 from py_core.bridge.chat_messages import ChatSendPayload
+from py_core.bridge.embedder_desk import EmbedderDesk
+from py_core.bridge.embedder_messages import EmbedderFactsAsked, EmbedderFree, EmbedderLoad
 from py_core.bridge.host import Host
 from py_core.bridge.host_clock import read_utc
 from py_core.bridge.memory_desk import MemoryDesk
@@ -80,12 +82,15 @@ class Dispatcher:
     def __init__(self, host: Host) -> None:
         """Start with nothing loaded."""
         self._host = host
-        self._session = ModelSession(MemoryRoom(host), list_op_sets(host))
+        room = MemoryRoom(host)
+        self._session = ModelSession(room, list_op_sets(host))
         self._transcript = Transcript(secrets.token_hex(16))
         self._shelf = PlanShelf()
         ledger = Ledger(HostDatabase(host))
         self._memory_desk = MemoryDesk(host, self._transcript, ledger)
         self._cache_desk = CacheDesk(HostPrefixes(host))
+        self._embedder_desk = EmbedderDesk(host, room, self._memory_desk.keeper, ledger)
+        self._memory_desk.memory.vectors = self._embedder_desk.session
         self._holder: _Holder | None = None
 
     async def warm(self) -> None:
@@ -98,7 +103,7 @@ class Dispatcher:
         Raises:
             TinyloomError: what went wrong, for an error reply.
         """
-        with self._memory_desk.busy():
+        with self._memory_desk.busy(), self._embedder_desk.standing_aside(request.kind):
             return await self._answer(request, emit)
 
     async def _answer(self, request: PageRequest, emit: Emit) -> ReplyValue:
@@ -118,14 +123,13 @@ class Dispatcher:
                     result = await self._send(send, emit, stop)
                 self._memory_desk.tidy()
                 return result
-            case ModelFree():
+            case ModelFree() | ChatReset():
                 with self._holding(request):
-                    return self._free()
-            case ChatReset():
-                with self._holding(request):
-                    return self._reset()
+                    return self._free() if isinstance(request, ModelFree) else self._reset()
             case MemorySummarise():
                 return await self._summarise(request, emit)
+            case EmbedderLoad() | EmbedderFree() | EmbedderFactsAsked():
+                return await self._embedder_desk.answer(request, request.id, emit)
             case _:
                 return await self._look(request)
 

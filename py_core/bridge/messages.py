@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from py_core.bridge.chat_messages import ChatSendPayload, IntentPreviewPayload, ReuseData
+from py_core.bridge.embedder_messages import EMBEDDER_KINDS, EmbedderFacts, EmbedderRequest
 from py_core.bridge.memory_requests import MEMORY_KINDS, MemoryRequest, MemorySummarise
 from py_core.bridge.memory_values import MemoryValue
 from py_core.bridge.message_shape import AnswerEnvelope, Message, Nothing, RequestEnvelope
@@ -94,6 +95,7 @@ PageRequest = Annotated[
     | Cancel
     | RuntimeFactsAsked
     | MemorySummarise
+    | EmbedderRequest
     | MemoryRequest,
     Field(discriminator="kind"),
 ]
@@ -157,6 +159,7 @@ ReplyValue = (
     | ExportedFile
     | CancelOutcome
     | RuntimeFacts
+    | EmbedderFacts
     | MemoryValue
 )
 
@@ -279,19 +282,23 @@ class ErrorReply(AnswerEnvelope):
     error: ErrorBody
 
 
-REQUEST_KINDS = MEMORY_KINDS | frozenset(
-    {
-        "model.load",
-        "model.plan",
-        "model.free",
-        "chat.send",
-        "intent.preview",
-        "chat.reset",
-        "plan.record",
-        "receipt.export",
-        "cancel",
-        "runtime.facts",
-    }
+REQUEST_KINDS = (
+    MEMORY_KINDS
+    | EMBEDDER_KINDS
+    | frozenset(
+        {
+            "model.load",
+            "model.plan",
+            "model.free",
+            "chat.send",
+            "intent.preview",
+            "chat.reset",
+            "plan.record",
+            "receipt.export",
+            "cancel",
+            "runtime.facts",
+        }
+    )
 )
 _PAGE_REQUEST: TypeAdapter[PageRequest] = TypeAdapter(PageRequest)
 

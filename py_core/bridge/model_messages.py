@@ -91,6 +91,7 @@ class ModelPlan(Message):
     scratch_bytes_first: int
     scratch_bytes: int
     load_bytes: int
+    embedder_bytes: int
     heap_bytes: int
     heap_bytes_after: int
     heap_bytes_full: int

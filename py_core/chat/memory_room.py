@@ -32,6 +32,7 @@ class Forecast:
         heap_bytes_after: in use once the model is loaded and the one before it is gone.
         heap_bytes_full: in use once its context is full.
         limit_bytes: the most that can be in use.
+        beside_bytes: of those in use, what the embedder holds.
     """
 
     plan: MemoryPlan
@@ -39,6 +40,7 @@ class Forecast:
     heap_bytes_after: int
     heap_bytes_full: int
     limit_bytes: int
+    beside_bytes: int = 0
 
     @property
     def fits(self) -> bool:
@@ -52,7 +54,25 @@ class MemoryRoom:
     def __init__(self, gauge: MemoryGauge) -> None:
         """Note what is in use now; a memory never shrinks, so later readings say less."""
         self._gauge = gauge
-        self._empty_bytes = int(gauge.heap_bytes())
+        self._bare_bytes = int(gauge.heap_bytes())
+        self._beside_bytes = 0
+
+    @property
+    def beside_bytes(self) -> int:
+        """Bytes that something beside the models holds."""
+        return self._beside_bytes
+
+    @property
+    def _empty_bytes(self) -> int:
+        return self._bare_bytes + self._beside_bytes
+
+    def hold_beside(self, size: int) -> None:
+        """Count so many bytes as taken, whatever model is loaded; 0 ends it."""
+        self._beside_bytes = size
+
+    def has_room(self, size: int) -> bool:
+        """Tell whether so many bytes fit beside all that is in use now."""
+        return int(self._gauge.heap_bytes()) + size <= self._limit()
 
     def forecast(self, plan: MemoryPlan, old: MemoryPlan | None) -> Forecast:
         """Tell what is in use after a load in place of an old model."""
@@ -62,7 +82,8 @@ class MemoryRoom:
         own_after = max(own_now, self._empty_bytes + self._growth(beside + plan.interpreter_bytes))
         after = own_after + plan.kernel_bytes
         more = plan.bytes_for(plan.max_context) - plan.bytes_when_loaded
-        return Forecast(plan, now, after, after + max(0, more), self._limit())
+        full = after + max(0, more)
+        return Forecast(plan, now, after, full, self._limit(), self._beside_bytes)
 
     def require(self, name: str, plan: MemoryPlan) -> None:
         """Pass when the model fits alone.

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class Conversion:
 
 
 class Converter:
-    """The converter of one checkout, working in one cache."""
+    """The converters of one checkout, working in one cache."""
 
     def __init__(self, root: Path, cache: Path, *, report: Callable[[str], None]) -> None:
         """Remember where things are; numpy is looked for when it is first needed."""
@@ -80,7 +80,7 @@ class Converter:
             aside = Path(tempfile.mkdtemp(PART_SUFFIX, ".converting.", target.parent))
         try:
             made = aside / target.name
-            self._run(numpy, [str(source), str(made), *conversion.as_arguments()])
+            self._run(numpy, ["convert", str(source), str(made), *conversion.as_arguments()])
             for name, pin in conversion.pins.items():
                 _check(aside / name, pin)
             # The model last: where it stands, its manifest stands too.
@@ -89,10 +89,35 @@ class Converter:
         finally:
             shutil.rmtree(aside, ignore_errors=True)
 
+    def convert_embedder(self, sources: Sequence[Path], target: Path, *, pin: Pin | None) -> None:
+        """Convert a text encoder: weights, configuration and vocabulary to one `.slm` file.
+
+        Args:
+            sources: the three files in this order.
+            target: the file to make.
+            pin: what it must be; None while the lock is being written.
+
+        Raises:
+            ServingError: as for `convert`.
+        """
+        numpy = find_numpy(self._cache, report=self._report)
+        self._report(f"converting the embedder to {target.name}, once")
+        make_folder(target.parent)
+        with explained(target.parent, "space and permission to write in it"):
+            aside = Path(tempfile.mkdtemp(PART_SUFFIX, ".converting.", target.parent))
+        try:
+            made = aside / target.name
+            self._run(numpy, ["convert-embedder", *map(str, sources), str(made)])
+            if pin is not None:
+                _check(made, pin)
+            _move(made, target)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
     def _run(self, numpy: Path | None, arguments: list[str]) -> None:
         folders = [str(self._root), *([str(numpy)] if numpy else [])]
         ended = subprocess.run(
-            [sys.executable, "-m", "kernels", "convert", *arguments],
+            [sys.executable, "-m", "kernels", *arguments],
             cwd=self._root,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)},
             stdin=subprocess.DEVNULL,
@@ -102,7 +127,7 @@ class Converter:
         if ended.returncode != 0:
             lines = ended.stderr.decode(errors="replace").strip().splitlines()
             raise ServingError(
-                arguments[0],
+                arguments[1],
                 expected="a model that the converter reads, and room for the result",
                 found=lines[-1] if lines else f"exit code {ended.returncode}",
                 remedy="Choose another file with --model, or free memory and disk space",

@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import assert_never
 
 from py_core.serving.cdn import Cdn
+from py_core.serving.chosen_embedder import (
+    ChosenEmbedder,
+    choose_embedder,
+    make_embedder,
+    serve_embedder,
+)
 from py_core.serving.chosen_models import ChosenModel, choose_model, list_served
 from py_core.serving.convert_model import Conversion, Converter, is_described
 from py_core.serving.fetch import Fetcher
@@ -34,7 +40,9 @@ class Places:
         return self.root / "web" / "vendor"
 
 
-def prepare(places: Places, choice: str, *, report: Callable[[str], None]) -> Site:
+def prepare(
+    places: Places, choice: str, *, report: Callable[[str], None], wants_embedder: bool = True
+) -> Site:
     """Bring every pinned file and the chosen model to their places.
 
     Where all is there, nothing is written and no lock is taken, so that a read-only checkout and
@@ -45,11 +53,24 @@ def prepare(places: Places, choice: str, *, report: Callable[[str], None]) -> Si
     """
     lock = read_vendor_lock(places.root / "web" / "vendor.lock.json")
     chosen = choose_model(choice, lock, places.cache / "models")
-    if not (_has_runtime(places, lock) and _is_ready(chosen)):
+    embedder = _choose_embedder(places, choice, lock) if wants_embedder else None
+    is_ready = _is_ready(chosen) and (embedder is None or embedder.is_ready)
+    if not (_has_runtime(places, lock) and is_ready):
         with only_start(places.cache, report=report):
-            _make_ready(places, lock, chosen, report)
+            _make_ready(places, lock, _Wanted(chosen, embedder), report)
     served = list_served(choice, chosen, places.root / "fixtures" / "models")
-    return Site(places.root, lock, served)
+    return Site(places.root, lock, [*served, *serve_embedder(embedder)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    model: ChosenModel | None
+    embedder: ChosenEmbedder | None
+
+
+def _choose_embedder(places: Places, choice: str, lock: VendorLock) -> ChosenEmbedder | None:
+    models, fixtures = places.cache / "models", places.root / "fixtures" / "embedders"
+    return choose_embedder(choice, lock, models_folder=models, fixtures=fixtures)
 
 
 def _has_runtime(places: Places, lock: VendorLock) -> bool:
@@ -68,7 +89,7 @@ def _is_ready(chosen: ChosenModel | None) -> bool:
 
 
 def _make_ready(
-    places: Places, lock: VendorLock, chosen: ChosenModel | None, report: Callable[[str], None]
+    places: Places, lock: VendorLock, wanted: _Wanted, report: Callable[[str], None]
 ) -> None:
     remove_parts(places.cache)
     remove_parts(places.vendor)
@@ -79,10 +100,11 @@ def _make_ready(
             if source := fetcher.place(file, places.vendor / file.path):
                 place = f"[{number:>2}/{len(lock.files)}] {file.path}"
                 report(f"{place}  {_megabytes(file.pin.size)}  from {source}")
-        if chosen is not None and not _is_ready(chosen):
-            _make_model(
-                chosen, fetcher, Converter(places.root, places.cache, report=report), report
-            )
+        converter = Converter(places.root, places.cache, report=report)
+        if wanted.model is not None and not _is_ready(wanted.model):
+            _make_model(wanted.model, fetcher, converter, report)
+        if wanted.embedder is not None:
+            make_embedder(wanted.embedder, fetcher, converter, report=report)
     finally:
         wheels.discard()
 

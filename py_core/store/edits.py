@@ -18,6 +18,11 @@ WORD_INDEX = "words"
 """Key of the index of words among the rows of search."""
 
 
+def name_vector(record_id: str) -> str:
+    """Give the key of a record's vector among the rows of search."""
+    return f"vector {record_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The ledger at one revision.
@@ -98,6 +103,8 @@ def list_changes(edit: Edit, heads: Mapping[str, Head]) -> list[Change]:
     changes += [Put(Area.HEADS, head.record_id, write_head(head)) for head in heads.values()]
     for record_id in edit.erased:
         changes += [Erase(Area.RECORDS, record_id), Erase(Area.HEADS, record_id)]
+        # What its text was turned into goes with it, in the same commit.
+        changes.append(Erase(Area.SEARCH, name_vector(record_id)))
     if edit.erased:
         # The index of words knows what is erased here; it goes at once and is written anew later.
         changes.append(Erase(Area.SEARCH, WORD_INDEX))

@@ -37,10 +37,10 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def site() -> Site:
-    """Prepare the page with the real model and the fixtures, as `serve.py` does."""
+    """Prepare the page with the real model and the fixtures, as `serve.py --no-embedder` does."""
     cache = find_cache_folder(os.environ, sys.platform)
     places = Places(ROOT, cache, os.environ.get("TINYLOOM_CDN"))
-    return prepare(places, "smollm2", report=_say)
+    return prepare(places, "smollm2", report=_say, wants_embedder=False)
 
 
 @pytest.fixture(scope="session")

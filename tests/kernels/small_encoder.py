@@ -18,6 +18,17 @@ CONFIG = EncoderConfig(
     max_context=16,
     norm_epsilon=1e-12,
 )
+WIDE = EncoderConfig(
+    vocab_size=12,
+    hidden_size=64,
+    layer_count=2,
+    head_count=2,
+    ffn_size=128,
+    max_context=40,
+    norm_epsilon=1e-12,
+)
+"""Wide enough that the kernels keep 8-bit matrices as such."""
+
 VOCABULARY = "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d", "e", "f", "g", "h"])
 
 
@@ -32,25 +43,27 @@ class Sink:
         self.data += bytes(data)
 
 
-def make_weights(seed: int = 3) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]:
+def make_weights(
+    seed: int = 3, config: EncoderConfig = CONFIG
+) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]:
     """Draw all weights."""
     draw = np.random.default_rng(seed)
     return {
         name: draw.normal(scale=0.5, size=shape).astype(np.float32)
-        for name, shape in encoder_tensors(CONFIG)
+        for name, shape in encoder_tensors(config)
     }
 
 
-def make_bytes(dtype: DType = DType.F32) -> bytes:
+def make_bytes(dtype: DType = DType.F32, config: EncoderConfig = CONFIG) -> bytes:
     """Write the container."""
-    weights, sink = make_weights(), Sink()
-    write_embedder(sink, CONFIG, VOCABULARY, weights.__getitem__, dtype=dtype)
+    weights, sink = make_weights(config=config), Sink()
+    write_embedder(sink, config, VOCABULARY, weights.__getitem__, dtype=dtype)
     return sink.data
 
 
-def open_small(dtype: DType = DType.F32) -> EmbedderFile:
+def open_small(dtype: DType = DType.F32, config: EncoderConfig = CONFIG) -> EmbedderFile:
     """Open the container."""
-    return open_embedder(BytesSource(make_bytes(dtype)))
+    return open_embedder(BytesSource(make_bytes(dtype, config)))
 
 
 def encode_plainly(ids: list[int]) -> list[float]:

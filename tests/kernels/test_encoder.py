@@ -9,7 +9,7 @@ import pytest
 
 from kernels.dtypes import DType
 from kernels.embedder import Embedder, load_embedder
-from kernels.encoder import Encoder, NumpyProducts, gelu
+from kernels.encoder import Encoder, gelu
 from tests.kernels.small_encoder import encode_plainly, open_small
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "reference" / "minilm_golden.json"
@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).parents[2] / "fixtures" / "reference" / "minilm_golden.j
 def test_the_encoder_gives_what_plain_loops_give():
     """Equal to the same network in float64 within float32's reach: 2e-6 in a vector of length 1."""
     file = open_small()
-    encoder = Encoder(file, NumpyProducts(file))
+    encoder = Encoder(file)
     for ids in ([2, 3], [2, 4, 5, 6, 3], [2, *range(1, 12), 3]):
         assert encoder.encode(ids).tolist() == pytest.approx(encode_plainly(ids), abs=2e-6)
 
@@ -26,7 +26,7 @@ def test_the_encoder_gives_what_plain_loops_give():
 def test_steps_end_with_the_vector():
     """The caller may stop between layers; who does not gets the same vector."""
     file = open_small()
-    encoder = Encoder(file, NumpyProducts(file))
+    encoder = Encoder(file)
     steps = list(encoder.encode_steps([2, 4, 3]))
     assert len(steps) == 2
     assert steps[-1].tolist() == encoder.encode([2, 4, 3]).tolist()

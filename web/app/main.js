@@ -14,7 +14,9 @@ import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { PlanDesk } from './plan_desk.js';
 import { Recall } from './recall.js';
+import { rememberedChoice } from './remembered_choice.js';
 import { saveFile } from './save_file.js';
+import { SemanticSearch } from './semantic_search.js';
 import { siteUrl } from './site_url.js';
 import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
@@ -27,6 +29,7 @@ import { noticesView } from './views/notices.js';
 import { planView } from './views/plan.js';
 import { planDialogView } from './views/plan_dialog.js';
 import { recallView } from './views/recall.js';
+import { semanticSearchView } from './views/semantic_search.js';
 import { settingsView } from './views/settings.js';
 import { statusView } from './views/status.js';
 import { transcriptView } from './views/transcript.js';
@@ -113,11 +116,15 @@ function start() {
   const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
   const listener = new WorkerState(store, {
     onDead: (error) => worker.restart(error),
-    onReplaced: () => models.refreshShelf(),
+    onReplaced: () => {
+      models.refreshShelf();
+      search.forget();
+    },
     onStorageClosed: () => guard.check(),
   });
   const worker = new WorkerClient(makeWorker, listener);
   const models = new ModelLoading(store, worker);
+  const search = new SemanticSearch(store, worker, rememberedChoice('semantic_search'));
   const book = new MemoryBook(store, worker, saveFile);
   const guard = new MemoryGuard(store, worker);
   const chat = new Conversation(store, worker, (hint) => book.takeHint(hint));
@@ -139,6 +146,7 @@ function start() {
   const correct = () => book.correctByOffer();
   noticesView(view('notices'), store, { restart, reload: () => location.reload(), correct });
   settingsView(view('settings'), store);
+  semanticSearchView(view('semantic-search'), store, search);
   factsView(view('facts'), store);
   planView(view('plan'), store);
   addMarkup('app/memory.html').then(
@@ -152,6 +160,7 @@ function start() {
   const attachDialog = /** @type {HTMLDialogElement} */ (view('attach'));
   attachView(attachDialog, view('composer'), store, new Attachments(store));
   bindPanel();
+  search.recall();
   models.refreshShelf();
   afterUnpacking(store, () => keepForOffline(store));
   afterStart(store, holdVisit);

@@ -27,6 +27,9 @@ export const PYTHON_KINDS = Object.freeze([
   'receipt.export',
   'cancel',
   'runtime.facts',
+  'embedder.load',
+  'embedder.free',
+  'embedder.facts',
   'memory.list',
   'memory.show',
   'memory.preview',
@@ -94,6 +97,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {number} scratch_bytes_first
  * @property {number} scratch_bytes
  * @property {number} load_bytes
+ * @property {number} embedder_bytes
  * @property {number} heap_bytes
  * @property {number} heap_bytes_after
  * @property {number} heap_bytes_full
@@ -177,6 +181,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {'origin_private' | 'cache' | 'memory'} storage
  * @property {boolean} is_server_reached
  * @property {readonly ShelfEntry[]} models
+ * @property {readonly ShelfEntry[]} embedders
  */
 
 /**
@@ -197,7 +202,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'store.import': {payload: {name: string}, value: OpenedModel},
  *   'store.keep': {payload: {sha256: string}, value: {is_kept: boolean}},
  *   'store.remove': {payload: {sha256: string}, value: {was_stored: boolean}},
- * } & import('./memory_protocol.js').MemoryCalls} Calls
+ * } & import('./memory_protocol.js').MemoryCalls & import('./embedder_protocol.js').EmbedderCalls} Calls
  */
 
 /** @typedef {{target: number, outcome: 'stopping' | 'not_running'}} CancelOutcome */

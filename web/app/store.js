@@ -80,8 +80,16 @@
  */
 
 /**
+ * @typedef {object} EmbedderState
+ * @property {boolean | null} is_wanted null until the earlier choice is known
+ * @property {'off' | 'loading' | 'ready' | 'failed'} stage
+ * @property {import('./embedder_protocol.js').EmbedderFacts | null} facts
+ * @property {string} problem
+ */
+
+/**
  * What a sentence is about; a newer one about the same thing takes its place.
- * @typedef {'engine' | 'engine_wish' | 'model' | 'chat' | 'busy' | 'storage' | 'version' | 'memory'} Topic
+ * @typedef {'engine' | 'engine_wish' | 'model' | 'chat' | 'busy' | 'storage' | 'version' | 'memory' | 'embedder'} Topic
  */
 
 /**
@@ -119,6 +127,7 @@
  * @property {{used: number, total: number} | null} kv
  * @property {RecallState} recall
  * @property {MemoryState} memory
+ * @property {EmbedderState} embedder
  * @property {readonly Notice[]} notices
  * @property {{text: string, system: string, settings: import('./protocol.js').GenerationSettings, reuse: import('./chat_protocol.js').ReuseWish}} draft
  * @property {{text: string, revision: number}} returned text given back to the composer
@@ -156,6 +165,7 @@ export function initialState() {
       offer: null,
       problem: null,
     },
+    embedder: { is_wanted: null, stage: 'off', facts: null, problem: '' },
     notices: [],
     draft: {
       text: '',

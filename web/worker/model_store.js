@@ -12,7 +12,10 @@ import { openCacheStore } from './stores/cache_storage.js';
 import { MemoryStore } from './stores/memory.js';
 import { openOriginPrivate } from './stores/origin_private.js';
 
-/** @typedef {{sha256: string, label: string, file_bytes: number}} ModelRecord */
+/**
+ * A record of an older version has no role and is a chat model.
+ * @typedef {{sha256: string, label: string, file_bytes: number, role?: 'chat' | 'embedder' | undefined}} ModelRecord
+ */
 
 /**
  * @typedef {object} PartialModel
@@ -49,10 +52,11 @@ export class ModelStore {
   async list() {
     const storage = await this.#storage();
     const [kept, served] = await Promise.all([this.#records(), listServed()]);
-    /** @type {Map<string, import('../app/protocol.js').ShelfEntry>} */
+    /** @type {Map<string, import('../app/protocol.js').ShelfEntry & {role?: string | undefined}>} */
     const entries = new Map();
-    for (const { sha256, label, size } of served ?? []) {
-      entries.set(sha256, { sha256, label, file_bytes: size, is_stored: false, is_served: true });
+    for (const { sha256, label, size, role } of served ?? []) {
+      const entry = { sha256, label, file_bytes: size, is_stored: false, is_served: true, role };
+      entries.set(sha256, entry);
     }
     for (const record of kept) {
       const served_entry = entries.get(record.sha256);
@@ -60,10 +64,14 @@ export class ModelStore {
       const is_served = served_entry !== undefined;
       entries.set(record.sha256, { ...record, label, is_stored: true, is_served });
     }
+    const is_embedder = (/** @type {{role?: string | undefined}} */ { role }) =>
+      role === 'embedder';
+    const all = [...entries.values()];
     return {
       storage: storage.kind,
       is_server_reached: served !== null,
-      models: [...entries.values()],
+      models: all.filter((entry) => !is_embedder(entry)),
+      embedders: all.filter(is_embedder),
     };
   }
 
@@ -135,7 +143,7 @@ export class ModelStore {
     const served = await listServed();
     const model = served?.find((offered) => offered.sha256 === sha256);
     if (!model) throw notOffered(served !== null);
-    const record = { sha256, label: model.label, file_bytes: model.size };
+    const record = { sha256, label: model.label, file_bytes: model.size, role: model.role };
     const storage = await this.#storage();
     if (storage.kind === 'memory') this.#sayRefused(asked.notice);
     try {

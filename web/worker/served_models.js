@@ -11,7 +11,7 @@ import { siteUrl } from '../app/site_url.js';
 const LIST_DEADLINE_MS = 20_000;
 const SILENCE_DEADLINE_MS = 20_000;
 
-/** @typedef {{file: string, label: string, size: number, sha256: string}} ServedModel */
+/** @typedef {{file: string, label: string, size: number, sha256: string, role?: 'chat' | 'embedder'}} ServedModel */
 
 /**
  * @returns {Promise<readonly ServedModel[] | null>} null when the server cannot be reached

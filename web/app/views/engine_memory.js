@@ -46,6 +46,9 @@ function partsOf(plan) {
       bytes: plan.kv_bytes_total - plan.kv_bytes_first,
     },
     { name: 'scratch', label: 'Scratch', bytes: plan.scratch_bytes },
+    ...(plan.embedder_bytes > 0
+      ? [{ name: 'embedder', label: 'Embedder beside it', bytes: plan.embedder_bytes }]
+      : []),
   ];
 }
 
