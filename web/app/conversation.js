@@ -4,7 +4,7 @@
  * no text is lost. Does not touch the DOM.
  */
 
-import { coded } from './coded_error.js';
+import { CodedError, coded } from './coded_error.js';
 
 /** @typedef {import('./protocol.js').RequestEvent} RequestEvent */
 /** @typedef {import('./protocol.js').TurnResult} TurnResult */
@@ -40,33 +40,46 @@ export class Conversation {
    * @returns {boolean} whether it was sent; if not, a sentence says why
    */
   send(text) {
-    const obstacle = this.#findObstacle();
-    if (obstacle) {
+    const { draft, attachments, turn } = this.#store.state;
+    if (turn.kind === 'running') {
+      const obstacle = 'An answer is being written. Stop it, or wait for its end.';
       this.#store.say('busy', { code: 'busy', text: obstacle });
       return false;
     }
     this.#store.unsay(['chat', 'busy']);
-    const { draft, attachments } = this.#store.state;
     const ids = this.#showTurn(text, attachments);
     const attached = attachments.map(({ name, text }) => ({ name, text }));
-    const { id, reply } = this.#worker.request(
-      'chat.send',
-      { text, system: draft.system, attachments: attached, settings: draft.settings },
-      { onEvent: (event) => this.#follow(ids.answer, event) },
-    );
-    const turn = { request: id, message: ids.answer, progress: null, is_stopping: false };
-    this.#store.update({ turn: { kind: 'running', ...turn } });
-    reply.then(
+    const { system, settings } = draft;
+    this.#ask(ids.answer, { text, system, attachments: attached, settings }).then(
       (result) => this.#showResult(ids.answer, result),
       (thrown) => this.#showFailure(ids, { text, attachments }, thrown),
     );
     return true;
   }
 
+  /**
+   * Asks once no model is being loaded any more: who writes ahead need not wait.
+   * @param {number} answer
+   * @param {import('./protocol.js').ChatSendPayload} payload
+   * @returns {Promise<TurnResult>}
+   */
+  async #ask(answer, payload) {
+    const turn = { message: answer, progress: null, is_stopping: false };
+    this.#store.update({ turn: { kind: 'running', request: null, ...turn } });
+    await this.#store.until((state) => !state.model.loading || isStopped(state));
+    if (isStopped(this.#store.state))
+      throw new CodedError('cancelled', 'The message was not sent.');
+    const onEvent = (/** @type {RequestEvent} */ event) => this.#follow(answer, event);
+    const { id, reply } = this.#worker.request('chat.send', payload, { onEvent });
+    this.#store.update({ turn: { kind: 'running', request: id, ...turn } });
+    return reply;
+  }
+
   async stop() {
     const { turn } = this.#store.state;
     if (turn.kind !== 'running' || turn.is_stopping) return;
     this.#store.update({ turn: { ...turn, is_stopping: true } });
+    if (turn.request === null) return; // It was still waiting, and is given back.
     const { reply } = this.#worker.request('cancel', { target: turn.request });
     const patience = setTimeout(() => this.#sayNotAnswering(), STOP_DEADLINE_MS);
     await reply.catch(() => undefined).finally(() => clearTimeout(patience));
@@ -88,14 +101,6 @@ export class Conversation {
     const { turn, messages } = this.#store.state;
     const running = turn.kind === 'running' ? turn.message : null;
     this.#store.update({ messages: messages.filter((message) => message.id === running) });
-  }
-
-  /** @returns {string | null} why nothing can be sent now, and what to do */
-  #findObstacle() {
-    const { model, turn } = this.#store.state;
-    if (turn.kind === 'running') return 'An answer is being written. Stop it, or wait for its end.';
-    if (!model.loading) return null;
-    return `${model.loading.name} is being loaded. Your text stays here; send it when the model is ready.`;
   }
 
   /**
@@ -183,7 +188,8 @@ export class Conversation {
     this.#store.update({ turn: { kind: 'idle' } });
     this.#store.unsay(['busy']);
     const { code, message } = coded(thrown);
-    if (code !== 'worker_lost') this.#store.say('chat', { code, text: message });
+    const level = code === 'cancelled' ? 'info' : 'error';
+    if (code !== 'worker_lost') this.#store.say('chat', { level, code, text: message });
   }
 
   /** @param {number} turns */
@@ -215,6 +221,11 @@ export class Conversation {
     );
     this.#store.update({ messages });
   }
+}
+
+/** @param {import('./store.js').PageState} state */
+function isStopped({ turn }) {
+  return turn.kind === 'running' && turn.is_stopping;
 }
 
 /**

@@ -14,6 +14,7 @@ import { keepForOffline } from './offline.js';
 import { PlanDesk } from './plan_desk.js';
 import { saveFile } from './save_file.js';
 import { siteUrl } from './site_url.js';
+import { keepStartImage } from './start_image.js';
 import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
 import { composerView } from './views/composer.js';
@@ -120,8 +121,10 @@ function start() {
   const attachDialog = /** @type {HTMLDialogElement} */ (view('attach'));
   attachView(attachDialog, view('composer'), store, new Attachments(store));
   bindPanel();
+  models.loadLast();
   models.refreshShelf();
-  afterUnpacking(store, () => keepForOffline(store));
+  afterUnpacking(store, () => keepForOffline(store, restart));
+  keepStartImage(store);
 }
 
 start();

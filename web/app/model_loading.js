@@ -5,6 +5,7 @@
  */
 
 import { CodedError, coded } from './coded_error.js';
+import { forgetModel, rememberModel, takeLastModel } from './last_model.js';
 
 /** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
 /** @typedef {import('./protocol.js').OpenedModel} OpenedModel */
@@ -15,6 +16,8 @@ import { CodedError, coded } from './coded_error.js';
 export class ModelLoading {
   #store;
   #worker;
+  /** @type {'no' | 'under way' | 'gives way'} the loading that nobody has asked for today */
+  #restoring = 'no';
 
   /**
    * @param {Store} store
@@ -35,8 +38,23 @@ export class ModelLoading {
     this.#store.say('storage', { level: 'info', code: 'storage_refused', text });
   }
 
+  /** Loads the model of the last visit again, if it is still kept here. */
+  async loadLast() {
+    const last = takeLastModel();
+    if (!last) return;
+    const { sha256, label, engine } = last;
+    this.#store.update({ engineWish: engine });
+    this.#restoring = 'under way';
+    const onEvent = this.#follow;
+    const opening = this.#worker.request('store.open', { sha256, is_kept_only: true }, { onEvent });
+    await this.#load(label, opening).finally(() => {
+      this.#restoring = 'no';
+    });
+  }
+
   /** @param {{sha256: string, label: string}} entry */
   async loadModel({ sha256, label }) {
+    await this.#giveWay();
     if (!this.#mayLoad()) return;
     const onEvent = this.#follow;
     await this.#load(label, this.#worker.request('store.open', { sha256 }, { onEvent }));
@@ -44,6 +62,7 @@ export class ModelLoading {
 
   /** @param {File} file */
   async openFile(file) {
+    await this.#giveWay();
     if (!this.#mayLoad()) return;
     const { name } = file;
     const onEvent = this.#follow;
@@ -64,6 +83,7 @@ export class ModelLoading {
    */
   async freeModel() {
     if (!this.#mayLoad('free it')) return;
+    forgetModel();
     try {
       const { heap_bytes: before } = await this.#worker.request('runtime.facts', {}).reply;
       await this.#worker.request('model.free', {}).reply;
@@ -104,8 +124,10 @@ export class ModelLoading {
       });
       const loading = this.#worker.request('model.load', payload, { onEvent });
       this.#showLoading(opened.name, loading.id);
+      if (this.#restoring === 'gives way') this.cancelLoading();
       const facts = await loading.reply;
       this.#showLoaded(facts);
+      rememberModel({ sha256: facts.sha256, label: name, engine: this.#store.state.engineWish });
       await this.#worker.request('store.keep', { sha256: opened.sha256 }, { onEvent }).reply;
       return facts;
     } catch (thrown) {
@@ -114,6 +136,15 @@ export class ModelLoading {
     } finally {
       this.refreshShelf();
     }
+  }
+
+  /** What a person asks for comes before what was only loaded again. */
+  async #giveWay() {
+    if (this.#restoring === 'under way') {
+      this.#restoring = 'gives way';
+      await this.cancelLoading();
+    }
+    await this.#store.until(({ model }) => this.#restoring === 'no' || !model.loading);
   }
 
   /**
@@ -168,6 +199,7 @@ export class ModelLoading {
     this.#store.unsay(['busy']);
     this.#store.update({ model: { ...this.#store.state.model, loading: null } });
     if (code === 'worker_lost') return; // Said once, for everything that was under way.
+    if (this.#restoring !== 'no' && ['not_kept', 'cancelled'].includes(code)) return;
     this.#store.say('model', { level, code, text: `${name}: ${message}` });
   }
 }

@@ -304,7 +304,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'cancel': {payload: {target: number}, value: CancelOutcome},
  *   'runtime.facts': {payload: Nothing, value: RuntimeFacts},
  *   'store.list': {payload: Nothing, value: Shelf},
- *   'store.open': {payload: {sha256: string}, value: OpenedModel},
+ *   'store.open': {payload: {sha256: string, is_kept_only?: boolean}, value: OpenedModel},
  *   'store.import': {payload: {name: string}, value: OpenedModel},
  *   'store.keep': {payload: {sha256: string}, value: {is_kept: boolean}},
  *   'store.remove': {payload: {sha256: string}, value: {was_stored: boolean}},
@@ -331,7 +331,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
 
 /**
  * @typedef {{event: 'boot', data: ProgressData}
- *   | {event: 'ready', data: {text: string}}
+ *   | {event: 'ready', data: {text: string, image: 'used' | 'none' | 'refused'}}
  *   | {event: 'failed', data: ErrorBody}
  *   | {event: 'notice', data: {code: string, text: string}}} OwnEvent
  */

@@ -38,7 +38,7 @@ export class WorkerState {
         if (is_booting) this.#store.update({ boot: { kind: 'booting', progress: event.data } });
         break;
       case 'ready':
-        if (is_booting) this.#showReady();
+        if (is_booting) this.#showReady(event.data.image);
         break;
       case 'failed':
         this.#showFailure(event.data);
@@ -78,9 +78,10 @@ export class WorkerState {
     }
   }
 
-  #showReady() {
+  /** @param {'used' | 'none' | 'refused'} image */
+  #showReady(image) {
     const took_ms = performance.now() - this.#started_ms;
-    this.#store.update({ boot: { kind: 'ready', took_ms } });
+    this.#store.update({ boot: { kind: 'ready', took_ms, image } });
   }
 
   /** @param {ErrorBody} error */

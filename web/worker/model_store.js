@@ -84,6 +84,18 @@ export class ModelStore {
   }
 
   /**
+   * Gives the verified bytes of a model that is kept here; asks no server.
+   * @param {string} sha256
+   * @param {Asked} asked
+   * @returns {Promise<{record: ModelRecord, bytes: ArrayBuffer}>}
+   */
+  async takeKept(sha256, asked) {
+    const kept = await this.#takeKept(sha256, asked);
+    if (!kept) throw new CodedError('not_kept', 'The model of the last visit is no longer kept.');
+    return kept;
+  }
+
+  /**
    * Keeps bytes whose sha256 the caller has computed.
    * @param {ModelRecord} record
    * @param {ArrayBuffer} bytes

@@ -41,7 +41,7 @@ export class StoreRequests {
       case 'store.list':
         return this.#store.list();
       case 'store.open':
-        return this.#open(payload.sha256, asked);
+        return this.#open(payload, asked);
       case 'store.import':
         return this.#import(payload.name, asked);
       case 'store.keep':
@@ -66,13 +66,14 @@ export class StoreRequests {
   }
 
   /**
-   * @param {string} sha256
+   * @param {{sha256: string, is_kept_only?: boolean}} wanted
    * @param {Asked} asked
    * @returns {Promise<OpenedModel>}
    */
-  async #open(sha256, asked) {
+  async #open({ sha256, is_kept_only }, asked) {
     this.#chosen = null;
-    const { record, bytes } = await this.#store.take(sha256, asked);
+    const take = is_kept_only ? this.#store.takeKept : this.#store.take;
+    const { record, bytes } = await take.call(this.#store, sha256, asked);
     return this.#opened(record.label, sha256, bytes);
   }
 

@@ -106,12 +106,13 @@ async function boot() {
     pythonHeap: () => pythonHeap(),
     pythonMemory: () => pythonMemory(),
   });
-  receive = await loadPython(host, reportStep, (runtime) => {
+  const python = await loadPython(host, reportStep, (runtime) => {
     pythonHeap = () => runtime._module.HEAPU8;
     pythonMemory = () => runtime._module.memory;
     runtime._api.on_fatal = pythonLost;
   });
-  postEvent(WORKER_ID, 'ready', { text: 'Ready' });
+  receive = python.receive;
+  postEvent(WORKER_ID, 'ready', { text: 'Ready', image: python.image });
   for (const { id, json } of waitingForPython.splice(0)) passToPython(id, json);
 }
 

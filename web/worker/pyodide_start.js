@@ -1,0 +1,111 @@
+/**
+ * Starts Pyodide, and fails where Pyodide itself would only warn and then wait for ever.
+ * Takes its options and, where its memory is to be touched before Python runs, a function for that.
+ * Does not know what is loaded into it.
+ */
+
+import { siteUrl } from '../app/site_url.js';
+
+/**
+ * What is used of the Emscripten module below Pyodide.
+ * @typedef {object} PythonModule
+ * @property {Uint8Array<ArrayBuffer>} HEAPU8 Python's memory as it is now
+ * @property {Uint32Array<ArrayBuffer>} HEAPU32
+ * @property {unknown} [memory] the WebAssembly memory behind it
+ * @property {WebAssembly.Table} wasmTable
+ * @property {Record<string, object>} preloadedWasm
+ * @property {{loadedLibsByHandle: Record<string, {name: string}>}} LDSO
+ * @property {(name: string, handle: number, exports: object) => unknown} newDSO
+ * @property {(module: WebAssembly.Module, flags: object, path: string, scope: object, handle: number) => object} loadWebAssemblyModule
+ * @property {(size: number) => number} _malloc
+ * @property {(size: number) => boolean} _emscripten_resize_heap
+ * @property {FileSystem} FS
+ * @property {{sitePackages: string}} API
+ * @property {() => void} [onRuntimeInitialized]
+ */
+
+/**
+ * @typedef {object} FileSystem
+ * @property {(path: string) => void} mkdirTree
+ * @property {(path: string, bytes: Uint8Array<ArrayBuffer>, options: object) => void} writeFile
+ */
+
+/**
+ * @typedef {object} Runtime
+ * @property {(name: string) => any} pyimport
+ * @property {(names: readonly string[], options: object) => Promise<unknown>} loadPackage
+ * @property {PythonModule} _module
+ * @property {{on_fatal?: (error: unknown) => void, makeSnapshot: () => Uint8Array<ArrayBuffer>}} _api
+ */
+
+/**
+ * @typedef {object} Early
+ * @property {(module: PythonModule) => void} prepare called once the memory is there and before Python is
+ * @property {Promise<unknown>} [condition] Python does not run before it is fulfilled
+ */
+
+/**
+ * @param {object} options
+ * @param {Early} [early]
+ * @returns {Promise<Runtime>}
+ */
+export async function startPyodide(options, early) {
+  const { loadPyodide } = await import(siteUrl('vendor/pyodide/pyodide.mjs'));
+  const silent = { stdout: ignore, stderr: ignore };
+  const common = { indexURL: siteUrl('vendor/pyodide/'), ...silent, ...options };
+  return failingWithWasm((fail) => {
+    const createPyodideModule = early && createPrepared(early, fail);
+    return loadPyodide({ ...common, createPyodideModule });
+  });
+}
+
+/**
+ * @param {Early} early
+ * @param {(cause: unknown) => void} fail
+ */
+function createPrepared({ prepare, condition }, fail) {
+  return async (/** @type {PythonModule} */ settings) => {
+    const create = (await import(siteUrl('vendor/pyodide/pyodide.asm.mjs'))).default;
+    settings.onRuntimeInitialized = () => {
+      try {
+        prepare(settings);
+      } catch (cause) {
+        fail(cause);
+        throw cause;
+      }
+    };
+    const module = await create(settings);
+    await condition;
+    return module;
+  };
+}
+
+/**
+ * @template T
+ * @param {(fail: (cause: unknown) => void) => Promise<T>} start
+ * @returns {Promise<T>}
+ */
+async function failingWithWasm(start) {
+  const instantiate = WebAssembly.instantiateStreaming;
+  /** @type {(cause: unknown) => void} */
+  let fail = ignore;
+  /** @type {Promise<never>} */
+  const failure = new Promise((_, reject) => {
+    fail = reject;
+  });
+  WebAssembly.instantiateStreaming = async (source, imports) => {
+    try {
+      return await instantiate(source, imports);
+    } catch (cause) {
+      fail(cause);
+      throw cause;
+    }
+  };
+  try {
+    return await Promise.race([start(fail), failure]);
+  } finally {
+    WebAssembly.instantiateStreaming = instantiate;
+  }
+}
+
+function ignore() {}

@@ -1,0 +1,93 @@
+/**
+ * Python as it was when an image of it was taken.
+ * Takes a verified image; gives the running Pyodide, with everything imported. Throws where the
+ * image does not fit: then Python has to be started as usual. Does not keep or make images.
+ */
+
+import { placeLibraries, reopen } from './library_places.js';
+import { layOut } from './memory_runs.js';
+import { startPyodide } from './pyodide_start.js';
+
+/** @typedef {import('./image_store.js').Image} Image */
+/** @typedef {import('./image_store.js').Part} Part */
+/** @typedef {import('./library_places.js').Library} Library */
+/** @typedef {import('./pyodide_start.js').PythonModule} PythonModule */
+/** @typedef {import('./pyodide_start.js').Runtime} Runtime */
+
+/** The one Python module that is asked about images. */
+export const IMAGE_MODULE = 'py_core.bridge.start_image';
+
+/**
+ * @param {Image} image
+ * @returns {Promise<Runtime>}
+ */
+export async function restoreImage({ content, bytes, verified }) {
+  // Compiled while the bytes are still being hashed; nothing of them runs before they are verified.
+  const compiled = await Promise.all(content.libraries.map((part) => compile(bytes, part)));
+  performance.mark('libraries compiled');
+  const header = viewOf(bytes, content.header).slice();
+  const runtime = await startPyodide(
+    { _loadSnapshot: header },
+    { prepare: (python) => prepare(python, { content, bytes, compiled }), condition: verified },
+  );
+  performance.mark('python restored');
+  const image = runtime.pyimport(IMAGE_MODULE);
+  image.wake();
+  image.destroy();
+  return runtime;
+}
+
+/**
+ * @param {PythonModule} python
+ * @param {{content: import('./image_store.js').Content, bytes: ArrayBuffer, compiled: Library[]}} image
+ */
+function prepare(python, { content, bytes, compiled }) {
+  const places = placeLibraries(python, compiled);
+  if (JSON.stringify(places) !== JSON.stringify(content.places))
+    throw new Error('the libraries came to lie elsewhere than in the image');
+  performance.mark('libraries placed');
+  reopen(python, content.opened);
+  const missing = content.table_length - python.wasmTable.length;
+  if (missing > 0) python.wasmTable.grow(missing);
+  const dirtyBytes = python.HEAPU8.length;
+  if (dirtyBytes < content.heap_bytes && !python._emscripten_resize_heap(content.heap_bytes))
+    throw new Error('there is too little memory for the image');
+  const { runs, offset, length } = content.memory;
+  layOut(python.HEAPU8, { runs, packed: new Uint8Array(bytes, offset, length), dirtyBytes });
+  performance.mark('memory laid out');
+  writeFiles(python, bytes, content.files);
+  performance.mark('files written');
+}
+
+/**
+ * @param {PythonModule} python
+ * @param {ArrayBuffer} bytes
+ * @param {readonly Part[]} files
+ */
+function writeFiles({ FS, API }, bytes, files) {
+  const made = new Set();
+  for (const part of files) {
+    const path = `${API.sitePackages}/${part.path}`;
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    if (!made.has(folder)) FS.mkdirTree(folder);
+    made.add(folder);
+    FS.writeFile(path, viewOf(bytes, part), { canOwn: true });
+  }
+}
+
+/**
+ * @param {ArrayBuffer} bytes
+ * @param {Part} part
+ * @returns {Promise<Library>}
+ */
+async function compile(bytes, part) {
+  return { path: part.path, module: await WebAssembly.compile(viewOf(bytes, part)) };
+}
+
+/**
+ * @param {ArrayBuffer} bytes
+ * @param {Part} part
+ */
+function viewOf(bytes, { offset, length }) {
+  return new Uint8Array(bytes, offset, length);
+}
