@@ -141,9 +141,15 @@ def merge_by_heap(ids: list[int], joins: Joins) -> list[int]:
 
 
 def _index_merges(vocabulary: BpeVocabulary) -> Joins:
-    joins: Joins = {}
-    for left, right, output, rank in vocabulary.merges:
-        key = left << 32 | right
+    keys = [left << 32 | right for left, right, _, _ in vocabulary.merges]
+    joins = {
+        key: (rank, output)
+        for key, (_, _, output, rank) in zip(keys, vocabulary.merges, strict=True)
+    }
+    if len(joins) == len(keys):
+        return joins
+    joins.clear()
+    for key, (_, _, output, rank) in zip(keys, vocabulary.merges, strict=True):
         if key not in joins or rank < joins[key][0]:
             joins[key] = (rank, output)
     return joins

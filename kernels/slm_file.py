@@ -132,8 +132,13 @@ _PAYLOAD_KINDS: dict[DType, np.dtype[Any]] = {
 }
 
 
-def open_model(source: ByteSource) -> SlmFile:
+def open_model(source: ByteSource, *, known_checksum: ChecksumVerdict | None = None) -> SlmFile:
     """Check a file's structure and checksum and return it for reading.
+
+    Args:
+        source: The file.
+        known_checksum: What was found when the checksum of this very file was computed before;
+            the caller vouches for it by the file's SHA-256. None computes it.
 
     Raises:
         KernelError: With the code, the field and the offset of the first rule that is broken.
@@ -151,7 +156,7 @@ def open_model(source: ByteSource) -> SlmFile:
         entries=entries,
         tokenizer_section=section,
         manifest=embedded.manifest if embedded else None,
-        checksum=_judge_checksum(source, header, is_ours=embedded is not None),
+        checksum=known_checksum or _judge_checksum(source, header, is_ours=embedded is not None),
         warnings=header.warnings,
     )
 

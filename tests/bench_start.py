@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import BrowserContext, sync_playwright  # noqa: E402
+from playwright.sync_api import BrowserContext, Playwright, sync_playwright  # noqa: E402
 
 from py_core.serving.cache_folder import find_cache_folder  # noqa: E402
 from py_core.serving.prepare import Places, prepare  # noqa: E402
@@ -63,8 +63,9 @@ def measure(repeats: int) -> dict[str, Any]:
 
 def visit_first(profile: str, address: str) -> Stages:
     """Start from nothing, load the model, and stay until everything is kept."""
+    chromium = find_chromium()
     with sync_playwright() as playwright:
-        context = _launch(playwright, profile)
+        context = _launch(playwright, chromium, profile)
         chat = ChatPage(context.new_page())
         chat.page.add_init_script(WATCH_ONLY)
         chat.page.goto(address)
@@ -78,8 +79,9 @@ def visit_first(profile: str, address: str) -> Stages:
 
 def visit_again(profile: str, address: str) -> Stages:
     """Open the page as a person who comes back does; the browser itself has started before."""
+    chromium = find_chromium()
     with sync_playwright() as playwright:
-        context = _launch(playwright, profile)
+        context = _launch(playwright, chromium, profile)
         page = context.new_page()
         page.add_init_script(WATCH)
         page.goto(address, wait_until="commit")
@@ -89,9 +91,9 @@ def visit_again(profile: str, address: str) -> Stages:
     return stages
 
 
-def _launch(playwright: Any, profile: str) -> BrowserContext:
-    context: BrowserContext = playwright.chromium.launch_persistent_context(
-        profile, executable_path=find_chromium(), args=CHROMIUM_FLAGS, headless=True
+def _launch(playwright: Playwright, chromium: Path | None, profile: str) -> BrowserContext:
+    context = playwright.chromium.launch_persistent_context(
+        profile, executable_path=chromium, args=CHROMIUM_FLAGS, headless=True
     )
     context.set_default_timeout(DEADLINE_MS)
     return context

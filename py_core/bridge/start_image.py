@@ -10,14 +10,18 @@ import json
 import random  # noqa: TID251 - to renew it for whoever else draws from it
 
 from py_core.bridge import worker_entry
+from py_core.bridge.parse_request import parse_request
 from py_core.chat.rehearsal import rehearse as rehearse_turn
 
 ENTRY = worker_entry.start
 """Imported here, so that the image holds everything."""
 
+_FIRST_REQUEST = '{"v": 1, "id": 1, "kind": "runtime.facts", "payload": {}}'
+
 
 def prepare() -> str:
     """Import and fill all that a first turn needs, and drop what it leaves behind."""
+    parse_request(_FIRST_REQUEST)
     answer = rehearse()
     gc.collect()
     return answer

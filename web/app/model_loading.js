@@ -5,8 +5,8 @@
  */
 
 import { CodedError, coded } from './coded_error.js';
-import { forgetModel, rememberModel, takeLastModel } from './last_model.js';
 
+/** @typedef {import('./protocol.js').Checksum} Checksum */
 /** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
 /** @typedef {import('./protocol.js').OpenedModel} OpenedModel */
 /** @typedef {import('./protocol.js').RequestEvent} RequestEvent */
@@ -40,14 +40,13 @@ export class ModelLoading {
 
   /** Loads the model of the last visit again, if it is still kept here. */
   async loadLast() {
-    const last = takeLastModel();
-    if (!last) return;
-    const { sha256, label, engine } = last;
-    this.#store.update({ engineWish: engine });
     this.#restoring = 'under way';
-    const onEvent = this.#follow;
-    const opening = this.#worker.request('store.open', { sha256, is_kept_only: true }, { onEvent });
-    await this.#load(label, opening).finally(() => {
+    const { id, reply } = this.#worker.request('store.open_last', {}, { onEvent: this.#follow });
+    const opening = reply.then(({ opened, last }) => {
+      this.#store.update({ engineWish: last.engine });
+      return { ...opened, known_checksum: last.known_checksum };
+    });
+    await this.#load('The model of the last visit', { id, reply: opening }).finally(() => {
       this.#restoring = 'no';
     });
   }
@@ -83,7 +82,7 @@ export class ModelLoading {
    */
   async freeModel() {
     if (!this.#mayLoad('free it')) return;
-    forgetModel();
+    this.#worker.request('store.remember', { model: null });
     try {
       const { heap_bytes: before } = await this.#worker.request('runtime.facts', {}).reply;
       await this.#worker.request('model.free', {}).reply;
@@ -108,7 +107,7 @@ export class ModelLoading {
   /**
    * Opens verified bytes, hands them to Python, and keeps a chosen file that Python accepts.
    * @param {string} name
-   * @param {{id: number, reply: Promise<OpenedModel>}} opening
+   * @param {{id: number, reply: Promise<OpenedModel & {known_checksum?: Checksum}>}} opening
    * @returns {Promise<ModelFacts | null>} null when it failed, which has been said
    */
   async #load(name, opening) {
@@ -127,7 +126,7 @@ export class ModelLoading {
       if (this.#restoring === 'gives way') this.cancelLoading();
       const facts = await loading.reply;
       this.#showLoaded(facts);
-      rememberModel({ sha256: facts.sha256, label: name, engine: this.#store.state.engineWish });
+      this.#remember(facts, opened.name);
       await this.#worker.request('store.keep', { sha256: opened.sha256 }, { onEvent }).reply;
       return facts;
     } catch (thrown) {
@@ -136,6 +135,16 @@ export class ModelLoading {
     } finally {
       this.refreshShelf();
     }
+  }
+
+  /**
+   * @param {ModelFacts} facts
+   * @param {string} label
+   */
+  #remember({ sha256, checksum }, label) {
+    const engine = this.#store.state.engineWish;
+    const model = { sha256, label, engine, known_checksum: checksum };
+    this.#worker.request('store.remember', { model });
   }
 
   /** What a person asks for comes before what was only loaded again. */

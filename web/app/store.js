@@ -17,7 +17,7 @@
  *   | {kind: 'failed', code: string, text: string}} BootState
  */
 
-/** @typedef {{kind: 'asking'} | ({kind: 'known'} & import('./protocol.js').Shelf)} ShelfState */
+/** @typedef {{kind: 'asking'} | ({kind: 'known'} & import('./store_protocol.js').Shelf)} ShelfState */
 
 /**
  * A loaded model stays in `facts` while another one loads.

@@ -45,11 +45,11 @@ export class ModelStore {
   /** @type {Promise<Storage> | null} */
   #opening = null;
 
-  /** @returns {Promise<import('../app/protocol.js').Shelf>} */
+  /** @returns {Promise<import('../app/store_protocol.js').Shelf>} */
   async list() {
     const storage = await this.#storage();
     const [kept, served] = await Promise.all([this.#records(), listServed()]);
-    /** @type {Map<string, import('../app/protocol.js').ShelfEntry>} */
+    /** @type {Map<string, import('../app/store_protocol.js').ShelfEntry>} */
     const entries = new Map();
     for (const { sha256, label, size } of served ?? []) {
       entries.set(sha256, { sha256, label, file_bytes: size, is_stored: false, is_served: true });
@@ -74,25 +74,13 @@ export class ModelStore {
    * @returns {Promise<{record: ModelRecord, bytes: ArrayBuffer}>}
    */
   async take(sha256, asked) {
-    const kept = await this.#takeKept(sha256, asked);
+    const kept = await this.takeKept(sha256, asked);
     if (kept) return kept;
     // Two tabs that want the same model: the second waits here and then finds it kept.
     return navigator.locks.request(`tinyloom-model-${sha256}`, async () => {
-      const other = await this.#takeKept(sha256, asked);
+      const other = await this.takeKept(sha256, asked);
       return other ?? this.#fetch(sha256, asked);
     });
-  }
-
-  /**
-   * Gives the verified bytes of a model that is kept here; asks no server.
-   * @param {string} sha256
-   * @param {Asked} asked
-   * @returns {Promise<{record: ModelRecord, bytes: ArrayBuffer}>}
-   */
-  async takeKept(sha256, asked) {
-    const kept = await this.#takeKept(sha256, asked);
-    if (!kept) throw new CodedError('not_kept', 'The model of the last visit is no longer kept.');
-    return kept;
   }
 
   /**
@@ -122,10 +110,11 @@ export class ModelStore {
   }
 
   /**
+   * Gives the verified bytes of a model that is kept here, or null; asks no server.
    * @param {string} sha256
    * @param {Asked} asked
    */
-  async #takeKept(sha256, asked) {
+  async takeKept(sha256, asked) {
     const record = (await this.#records()).find((kept) => kept.sha256 === sha256);
     if (!record) return null;
     asked.progress('verify', 0, record.file_bytes, `Reading ${record.label}`);

@@ -5,6 +5,7 @@
  */
 
 import { CodedError } from '../app/coded_error.js';
+import { rememberModel, takeLastModel } from './last_model.js';
 import { sha256 as digest } from './sha256.js';
 
 /** @typedef {import('./model_store.js').Asked} Asked */
@@ -41,7 +42,12 @@ export class StoreRequests {
       case 'store.list':
         return this.#store.list();
       case 'store.open':
-        return this.#open(payload, asked);
+        return this.#open(payload.sha256, asked);
+      case 'store.open_last':
+        return this.#openLast(asked);
+      case 'store.remember':
+        await rememberModel(payload.model);
+        return {};
       case 'store.import':
         return this.#import(payload.name, asked);
       case 'store.keep':
@@ -66,15 +72,25 @@ export class StoreRequests {
   }
 
   /**
-   * @param {{sha256: string, is_kept_only?: boolean}} wanted
+   * @param {string} sha256
    * @param {Asked} asked
    * @returns {Promise<OpenedModel>}
    */
-  async #open({ sha256, is_kept_only }, asked) {
+  async #open(sha256, asked) {
     this.#chosen = null;
-    const take = is_kept_only ? this.#store.takeKept : this.#store.take;
-    const { record, bytes } = await take.call(this.#store, sha256, asked);
+    const { record, bytes } = await this.#store.take(sha256, asked);
     return this.#opened(record.label, sha256, bytes);
+  }
+
+  /**
+   * @param {Asked} asked
+   * @returns {Promise<{opened: OpenedModel, last: import('./last_model.js').LastModel}>}
+   */
+  async #openLast(asked) {
+    const last = await takeLastModel();
+    const kept = last && (await this.#store.takeKept(last.sha256, asked));
+    if (!kept) throw new CodedError('not_kept', 'No model of an earlier visit is kept here.');
+    return { opened: this.#opened(last.label, last.sha256, kept.bytes), last };
   }
 
   /**
