@@ -34,7 +34,8 @@ def read_stages(page: Page) -> dict[str, float]:
     """Give every stage that was reached, in the order of time."""
     stages: dict[str, float] = dict(page.evaluate("() => window.watched"))
     origin = page.evaluate("() => performance.timeOrigin")
-    for worker in page.workers:
+    # The threads of the kernels sleep in their memory and would never answer.
+    for worker in (each for each in page.workers if each.url.endswith("/worker/worker.js")):
         worker_origin, marks = worker.evaluate(_READ_MARKS)
         for name, reached in marks:
             stages[f"worker: {name}"] = worker_origin - origin + reached

@@ -82,9 +82,13 @@ export async function forgetImage() {
  * @param {string} version
  */
 export async function refuseImage(version) {
-  const directory = await openDirectory(true);
-  await removeAll(directory);
-  await writeRecord(directory, version, { content: null, sha256: '' });
+  try {
+    const directory = await openDirectory(true);
+    await removeAll(directory);
+    await writeRecord(directory, version, { content: null, sha256: '' });
+  } catch {
+    // Storage is refused, too: the next visit finds nothing, as this one did.
+  }
 }
 
 /** @param {boolean} create */

@@ -8,7 +8,7 @@
 
 import { CodedError } from '../app/coded_error.js';
 import { siteUrl } from '../app/site_url.js';
-import { forgetImage, readImage } from './image_store.js';
+import { forgetImage, readImage, refuseImage } from './image_store.js';
 import { startPyodide } from './pyodide_start.js';
 import { openNetworkToPython } from './python_network.js';
 import { restoreImage } from './restore_image.js';
@@ -63,8 +63,12 @@ async function startFromImage(version) {
   try {
     return { runtime: await restoreImage(image), image: 'used' };
   } catch {
-    await forgetImage();
-    return { runtime: null, image: 'none' };
+    const is_damaged = await image.verified.then(
+      () => false,
+      () => true,
+    );
+    await (is_damaged ? forgetImage() : refuseImage(await version));
+    return { runtime: null, image: is_damaged ? 'none' : 'refused' };
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Starts Pyodide, and fails where Pyodide itself would only warn and then wait for ever.
  * Takes its options and, where its memory is to be touched before Python runs, a function for that.
- * Does not know what is loaded into it.
+ * Fetching and compiling begin with this file. Does not know what is loaded into Python.
  */
 
 import { siteUrl } from '../app/site_url.js';
@@ -44,16 +44,24 @@ import { siteUrl } from '../app/site_url.js';
  * @property {Promise<unknown>} [condition] Python does not run before it is fulfilled
  */
 
+const FOLDER = siteUrl('vendor/pyodide/');
+
+// All three are wanted in any case, and each takes a while: they begin when this file is read.
+const python = WebAssembly.compileStreaming(fetch(`${FOLDER}pyodide.asm.wasm`));
+const loader = import(`${FOLDER}pyodide.mjs`);
+const glue = import(`${FOLDER}pyodide.asm.mjs`);
+for (const begun of [python, loader, glue]) begun.catch(ignore); // said by whoever waits for it
+
 /**
  * @param {object} options
  * @param {Early} [early]
  * @returns {Promise<Runtime>}
  */
 export async function startPyodide(options, early) {
-  const { loadPyodide } = await import(siteUrl('vendor/pyodide/pyodide.mjs'));
+  const { loadPyodide } = await loader;
   const silent = { stdout: ignore, stderr: ignore };
-  const common = { indexURL: siteUrl('vendor/pyodide/'), ...silent, ...options };
-  return failingWithWasm((fail) => {
+  const common = { indexURL: FOLDER, ...silent, ...options };
+  return withCompiledPython((fail) => {
     const createPyodideModule = early && createPrepared(early, fail);
     return loadPyodide({ ...common, createPyodideModule });
   });
@@ -65,7 +73,6 @@ export async function startPyodide(options, early) {
  */
 function createPrepared({ prepare, condition }, fail) {
   return async (/** @type {PythonModule} */ settings) => {
-    const create = (await import(siteUrl('vendor/pyodide/pyodide.asm.mjs'))).default;
     settings.onRuntimeInitialized = () => {
       try {
         prepare(settings);
@@ -74,18 +81,19 @@ function createPrepared({ prepare, condition }, fail) {
         throw cause;
       }
     };
-    const module = await create(settings);
+    const module = await (await glue).default(settings);
     await condition;
     return module;
   };
 }
 
 /**
+ * Gives Pyodide the module that is compiled already, and fails when it cannot be compiled.
  * @template T
  * @param {(fail: (cause: unknown) => void) => Promise<T>} start
  * @returns {Promise<T>}
  */
-async function failingWithWasm(start) {
+async function withCompiledPython(start) {
   const instantiate = WebAssembly.instantiateStreaming;
   /** @type {(cause: unknown) => void} */
   let fail = ignore;
@@ -95,7 +103,9 @@ async function failingWithWasm(start) {
   });
   WebAssembly.instantiateStreaming = async (source, imports) => {
     try {
-      return await instantiate(source, imports);
+      Promise.resolve(source).then((unread) => unread.body?.cancel(), ignore);
+      const module = await python;
+      return { module, instance: await WebAssembly.instantiate(module, imports) };
     } catch (cause) {
       fail(cause);
       throw cause;
