@@ -25,9 +25,10 @@ from playwright.sync_api import BrowserContext, Playwright, sync_playwright  # n
 from py_core.serving.cache_folder import find_cache_folder  # noqa: E402
 from py_core.serving.prepare import Places, prepare  # noqa: E402
 from py_core.serving.static_server import start  # noqa: E402
-from tests.bench.start_watch import READ_KEPT, WATCH, WATCH_ONLY, read_stages  # noqa: E402
+from tests.bench.start_watch import WATCH, WATCH_ONLY, read_stages  # noqa: E402
 from tests.browser.chat_page import SMOLLM2, ChatPage  # noqa: E402
 from tests.browser.engines import CHROMIUM_FLAGS, find_chromium  # noqa: E402
+from tests.browser.kept_image import wait_for_image  # noqa: E402
 
 REPEATS = 5
 DEADLINE_MS = 240_000
@@ -72,7 +73,7 @@ def visit_first(profile: str, address: str) -> Stages:
         chat.wait_until_ready()
         chat.load_model(SMOLLM2)
         stages = read_stages(chat.page)
-        chat.page.wait_for_function(READ_KEPT)
+        wait_for_image(chat.page)
         context.close()
     return stages
 

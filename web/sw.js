@@ -67,14 +67,15 @@ function findOwnPath(request) {
  * @param {FetchEvent} event
  * @param {string} path
  */
-async function answer({ request, clientId, resultingClientId }, path) {
+async function answer(event, path) {
+  const { request, clientId, resultingClientId } = event;
   if (request.mode === 'navigate') {
     await heal().catch(dropIfReplaced);
-    await bind(resultingClientId, VERSION);
   }
   const version = (request.mode !== 'navigate' && (await versionOf(clientId))) || VERSION;
   // A worker that a tab starts is of the tab's version.
-  if (request.mode !== 'navigate') await bind(resultingClientId, version);
+  const bound = bind(resultingClientId, version);
+  event.waitUntil(bound);
   const kept = await (await openVersion(version)).match(addressOf(path));
   return kept ?? fetch(request);
 }

@@ -14,18 +14,6 @@ WATCH_ONLY = _WATCH
 WATCH = "window.sendsAhead = true;\n" + _WATCH
 """The same, and sends a message at once."""
 
-READ_KEPT = """async () => {
-    const root = await navigator.storage.getDirectory();
-    try {
-        const images = await root.getDirectoryHandle('start-images');
-        for await (const name of images.keys()) if (name.endsWith('.json')) return true;
-    } catch {
-        return false;
-    }
-    return false;
-}"""
-"""Whether the image of the started Python is kept."""
-
 _READ_MARKS = """() => [performance.timeOrigin,
     performance.getEntriesByType('mark').map(({ name, startTime }) => [name, startTime])]"""
 

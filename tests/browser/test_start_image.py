@@ -1,46 +1,17 @@
 """A later visit starts from an image of the started Python, and answers as the first one did."""
 
-import json
-
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from py_core.serving.static_server import RunningServer
 from tests.browser.chat_page import FIXTURE, ChatPage
+from tests.browser.kept_image import damage_image, wait_for_image
 from tests.browser.server_process import serve_process
 
-READ_RECORD = """async () => {
-    try {
-        const root = await navigator.storage.getDirectory();
-        const images = await root.getDirectoryHandle('start-images');
-        for await (const [name, handle] of images.entries()) {
-            if (name.endsWith('.json')) return await (await handle.getFile()).text();
-        }
-    } catch {}
-    return null;
-}"""
-DAMAGE = """async () => {
-    const root = await navigator.storage.getDirectory();
-    const images = await root.getDirectoryHandle('start-images');
-    for await (const [name, handle] of images.entries()) {
-        if (!name.endsWith('.image')) continue;
-        const file = await handle.createWritable({ keepExistingData: true });
-        const { size } = await handle.getFile();
-        await file.write({ type: 'write', position: size >> 1, data: 'damage' });
-        await file.close();
-    }
-}"""
 SEND_AT_ONCE = """document.addEventListener('DOMContentLoaded', () => {
     if (!sessionStorage.getItem('sends')) return;
     document.querySelector('#message').value = 'a';
     document.querySelector('[data-part=send]').click();
 });"""
-
-
-def wait_for_image(page: Page) -> None:
-    """Wait until the page has made and proved an image, and fail where it could not."""
-    page.wait_for_function(f"async () => (await ({READ_RECORD})()) !== null")
-    record = json.loads(page.evaluate(READ_RECORD))
-    assert record["content"] is not None
 
 
 def has_used_image(chat: ChatPage) -> bool:
@@ -72,7 +43,7 @@ def test_damaged_image_is_dropped_and_python_starts_as_usual(
     """Its sha256 is checked at every start; nothing of a wrong one runs."""
     chat = ChatPage.open(context, server.address)
     wait_for_image(chat.page)
-    chat.page.evaluate(DAMAGE)
+    damage_image(chat.page)
     chat.reload()
     assert not has_used_image(chat)
     chat.load_model(FIXTURE)

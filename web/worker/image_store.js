@@ -11,7 +11,7 @@ const DIRECTORY_NAME = 'start-images';
 const FORMAT = 'tinyloom-image/1';
 
 /** @typedef {{address: number, length: number}} Run */
-/** @typedef {{path: string, offset: number, length: number}} Part bytes of the image, and whose */
+/** @typedef {{path: string, offset: number, length: number}} Part bytes of code or state, and whose */
 
 /**
  * What is known of the memory of a started Python.
@@ -27,11 +27,18 @@ const FORMAT = 'tinyloom-image/1';
  * @property {string} rehearsal what Python answers when it is asked to prove itself
  */
 
-/** @typedef {{content: Content, bytes: ArrayBuffer, verified: Promise<void>}} Image */
+/**
+ * The libraries come first and alone, because they take a while to be compiled.
+ * @typedef {object} Image
+ * @property {Content} content
+ * @property {Promise<ArrayBuffer>} code the libraries
+ * @property {Promise<ArrayBuffer>} state everything else
+ * @property {Promise<unknown>} verified
+ */
 
 /**
- * @typedef {{format: string, browser: string, sha256: string, content: Content | null}} KeptRecord
- *   without content: no image can be made here, so none is tried again
+ * @typedef {{format: string, browser: string, code: string, state: string, content: Content | null}} KeptRecord
+ *   with the sha256 of both; without content: no image can be made here, so none is tried again
  */
 
 /**
@@ -46,10 +53,12 @@ export async function readImage(version) {
     const record = kept === null ? null : await readRecord(directory, kept);
     if (record?.browser !== navigator.userAgent || record.format !== FORMAT) return 'none';
     if (!record.content) return (await version) === kept ? 'refused' : 'none';
-    const bytes = await readWhole(await directory.getFileHandle(`${kept}.image`));
-    const verified = verify(bytes, record.sha256);
+    const code = readWhole(directory, `${kept}.code`);
+    const state = readWhole(directory, `${kept}.state`);
+    const verified = Promise.all([verify(code, record.code), verify(state, record.state)]);
     verified.catch(() => {}); // Said by whoever waits for it.
-    return (await version) === kept ? { content: record.content, bytes, verified } : 'none';
+    const { content } = record;
+    return (await version) === kept ? { content, code, state, verified } : 'none';
   } catch {
     return 'none'; // Nothing kept, or storage is refused: Python starts without it.
   }
@@ -58,14 +67,15 @@ export async function readImage(version) {
 /**
  * Keeps an image and lets go of those of other versions.
  * @param {string} version
- * @param {Content} content
- * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {{content: Content, code: ArrayBuffer, state: ArrayBuffer}} image
  */
-export async function keepImage(version, content, bytes) {
+export async function keepImage(version, { content, code, state }) {
   const directory = await openDirectory(true);
   await removeAll(directory);
-  await write(directory, `${version}.image`, bytes);
-  await writeRecord(directory, version, { content, sha256: await sha256(bytes) });
+  await write(directory, `${version}.code`, new Uint8Array(code));
+  await write(directory, `${version}.state`, new Uint8Array(state));
+  const hashes = { code: await sha256(code), state: await sha256(state) };
+  await writeRecord(directory, version, { content, ...hashes });
 }
 
 /** Lets go of an image that has not worked. */
@@ -85,7 +95,7 @@ export async function refuseImage(version) {
   try {
     const directory = await openDirectory(true);
     await removeAll(directory);
-    await writeRecord(directory, version, { content: null, sha256: '' });
+    await writeRecord(directory, version, { content: null, code: '', state: '' });
   } catch {
     // Storage is refused, too: the next visit finds nothing, as this one did.
   }
@@ -133,7 +143,7 @@ async function readRecord(directory, version) {
 /**
  * @param {FileSystemDirectoryHandle} directory
  * @param {string} version
- * @param {{content: Content | null, sha256: string}} known
+ * @param {{content: Content | null, code: string, state: string}} known
  */
 async function writeRecord(directory, version, known) {
   /** @type {KeptRecord} */
@@ -142,11 +152,12 @@ async function writeRecord(directory, version, known) {
 }
 
 /**
- * @param {FileSystemFileHandle} handle
+ * @param {FileSystemDirectoryHandle} directory
+ * @param {string} name
  * @returns {Promise<ArrayBuffer>}
  */
-async function readWhole(handle) {
-  return (await handle.getFile()).arrayBuffer();
+async function readWhole(directory, name) {
+  return (await (await directory.getFileHandle(name)).getFile()).arrayBuffer();
 }
 
 /**
@@ -167,10 +178,10 @@ async function write(directory, name, bytes) {
 }
 
 /**
- * @param {ArrayBuffer} bytes
+ * @param {Promise<ArrayBuffer>} bytes
  * @param {string} expected
  */
 async function verify(bytes, expected) {
-  const found = await sha256(bytes);
+  const found = await sha256(await bytes);
   if (found !== expected) throw new Error(`the image has sha256 ${found}, not ${expected}`);
 }

@@ -15,9 +15,9 @@ import { IMAGE_MODULE, restoreImage } from './restore_image.js';
 async function makeAndKeep() {
   const { version, files } = await (await fetch(siteUrl('assets.json'))).json();
   try {
-    const { content, bytes } = await makeImage(files);
-    await prove({ content, bytes: bytes.buffer, verified: Promise.resolve() });
-    await keepImage(version, content, bytes);
+    const made = await makeImage(files);
+    await prove(made);
+    await keepImage(version, made);
     return 'kept';
   } catch {
     // This browser cannot do it; Python starts as usual, which is slower and always works.
@@ -28,14 +28,15 @@ async function makeAndKeep() {
 
 /**
  * An image is kept only when it has worked once in this very browser.
- * @param {import('./image_store.js').Image} image
+ * @param {{content: import('./image_store.js').Content, code: ArrayBuffer, state: ArrayBuffer}} made
  */
-async function prove(image) {
-  const runtime = await restoreImage(image);
+async function prove({ content, code, state }) {
+  const [ready, read, held] = [Promise.resolve(), Promise.resolve(code), Promise.resolve(state)];
+  const runtime = await restoreImage({ content, code: read, state: held, verified: ready });
   const module = runtime.pyimport(IMAGE_MODULE);
   const answer = module.rehearse();
   module.destroy();
-  if (answer !== image.content.rehearsal)
+  if (answer !== content.rehearsal)
     throw new Error('the image answers otherwise than the Python that it was taken of');
 }
 

@@ -25,7 +25,7 @@ export async function takeLastModel() {
   try {
     const json = await databaseGet(STORE, KEY);
     if (json === null) return null;
-    await databaseDelete(STORE, KEY);
+    databaseDelete(STORE, KEY).catch(() => {}); // comes before whatever is remembered next
     return JSON.parse(json);
   } catch {
     return null;

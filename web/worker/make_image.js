@@ -28,7 +28,7 @@ const HEADER_LENGTH_WORD = 1;
 
 /**
  * @param {readonly Asset[]} assets
- * @returns {Promise<{content: Content, bytes: Uint8Array<ArrayBuffer>}>}
+ * @returns {Promise<{content: Content, code: ArrayBuffer, state: ArrayBuffer}>}
  */
 export async function makeImage(assets) {
   const members = await unpackWheels(assets);
@@ -104,7 +104,7 @@ function pack(runtime, { members, natives, places, rehearsal }) {
   const memory = snapshot.subarray(headerLength);
   const runs = findRuns(memory);
   const files = members.filter((file) => !natives.includes(file) && !LEFT_OUT.test(file.name));
-  const writer = new PartWriter();
+  const [code, writer] = [new PartWriter(), new PartWriter()];
   const header = writer.add('header', snapshot.subarray(0, headerLength));
   const begin = writer.length;
   for (const { address, length } of runs)
@@ -116,13 +116,13 @@ function pack(runtime, { members, natives, places, rehearsal }) {
     table_length: python.wasmTable.length,
     header,
     memory: { offset: begin, length, runs },
-    libraries: natives.map((native) => writer.add(native.name, native.content)),
+    libraries: natives.map((native) => code.add(native.name, native.content)),
     places,
     opened: listOpened(python),
     files: files.map((file) => writer.add(file.name, file.content)),
     rehearsal,
   };
-  return { content, bytes: writer.join() };
+  return { content, code: code.join(), state: writer.join() };
 }
 
 /** Puts bytes behind one another. */
@@ -150,6 +150,6 @@ class PartWriter {
       whole.set(part, offset);
       offset += part.length;
     }
-    return whole;
+    return whole.buffer;
   }
 }

@@ -6,8 +6,8 @@
 
 import { CodedError } from '../app/coded_error.js';
 import { download } from './model_download.js';
+import { readAside } from './read_aside.js';
 import { listServed } from './served_models.js';
-import { sha256 as digest } from './sha256.js';
 import { openCacheStore } from './stores/cache_storage.js';
 import { MemoryStore } from './stores/memory.js';
 import { openOriginPrivate } from './stores/origin_private.js';
@@ -118,10 +118,11 @@ export class ModelStore {
     const record = (await this.#records()).find((kept) => kept.sha256 === sha256);
     if (!record) return null;
     asked.progress('verify', 0, record.file_bytes, `Reading ${record.label}`);
-    const bytes = (await this.#memory.read(sha256)) ?? (await (await this.#storage()).read(sha256));
-    if (bytes && (await digest(bytes)) === sha256) {
+    const inMemory = (await this.#memory.read(sha256)) !== null;
+    const found = await readAside(inMemory ? this.#memory : await this.#storage(), sha256);
+    if (found?.sha256 === sha256) {
       asked.progress('verify', record.file_bytes, record.file_bytes, `Verified ${record.label}`);
-      return { record, bytes };
+      return { record, bytes: found.bytes };
     }
     await this.remove(sha256);
     asked.notice('stored_model_broken', `The stored ${record.label} was damaged and was removed.`);

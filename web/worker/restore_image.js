@@ -21,10 +21,12 @@ export const IMAGE_MODULE = 'py_core.bridge.start_image';
  * @param {Image} image
  * @returns {Promise<Runtime>}
  */
-export async function restoreImage({ content, bytes, verified }) {
+export async function restoreImage({ content, code, state, verified }) {
   // Compiled while the bytes are still being hashed; nothing of them runs before they are verified.
-  const compiled = await Promise.all(content.libraries.map((part) => compile(bytes, part)));
+  const compiled = await compileAll(await code, content.libraries);
   performance.mark('libraries compiled');
+  const bytes = await state;
+  performance.mark('state read');
   const header = viewOf(bytes, content.header).slice();
   const runtime = await startPyodide(
     { _loadSnapshot: header },
@@ -77,11 +79,14 @@ function writeFiles({ FS, API }, bytes, files) {
 
 /**
  * @param {ArrayBuffer} bytes
- * @param {Part} part
- * @returns {Promise<Library>}
+ * @param {readonly Part[]} parts
+ * @returns {Promise<Library[]>}
  */
-async function compile(bytes, part) {
-  return { path: part.path, module: await WebAssembly.compile(viewOf(bytes, part)) };
+function compileAll(bytes, parts) {
+  const compile = async (/** @type {Part} */ part) => {
+    return { path: part.path, module: await WebAssembly.compile(viewOf(bytes, part)) };
+  };
+  return Promise.all(parts.map(compile));
 }
 
 /**
