@@ -24,6 +24,8 @@ def prepare() -> str:
     parse_request(_FIRST_REQUEST)
     answer = rehearse()
     gc.collect()
+    # What is there now stays: no later collection has to look at it again.
+    gc.freeze()
     return answer
 
 

@@ -24,10 +24,14 @@ import { siteUrl } from '../app/site_url.js';
  * @property {() => void} [onRuntimeInitialized]
  */
 
+/** @typedef {{contents: Uint8Array<ArrayBuffer>, usedBytes: number}} FileNode */
+
 /**
  * @typedef {object} FileSystem
  * @property {(path: string) => void} mkdirTree
  * @property {(path: string, bytes: Uint8Array<ArrayBuffer>, options: object) => void} writeFile
+ * @property {(path: string) => {node: object}} lookupPath
+ * @property {{MEMFS: {createNode: (parent: object, name: string, mode: number, device: number) => FileNode}}} filesystems
  */
 
 /**
