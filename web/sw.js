@@ -135,8 +135,8 @@ async function dropUnusedVersions() {
   // The version that waits to take over has no tab yet.
   if (worker.registration.installing || worker.registration.waiting) return;
   const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
-  const unused = names.filter((name) => !used.has(name.slice(CACHE_PREFIX.length)));
-  await Promise.all(unused.map((name) => caches.delete(name)));
+  const kept = names.map((name) => name.slice(CACHE_PREFIX.length));
+  await Promise.all(kept.filter((version) => !used.has(version)).map(dropVersion));
 }
 
 /** Fetches again what the browser has thrown away, be it the list itself. */
@@ -163,7 +163,7 @@ async function dropIfReplaced() {
   const address = addressOf(`${LIST_PATH}?latest`);
   const response = await fetch(address, { cache: 'no-store' }).catch(() => null);
   if (!response?.ok || (await response.json()).version === VERSION) return;
-  await caches.delete(`${CACHE_PREFIX}${VERSION}`);
+  await dropVersion(VERSION);
 }
 
 /** @returns {Promise<Response>} the asset list of exactly this version */
@@ -215,9 +215,20 @@ async function digest(bytes) {
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/** @type {Map<string, Promise<Cache>>} */
+const opened = new Map();
+
 /** @param {string} version */
 function openVersion(version) {
-  return caches.open(`${CACHE_PREFIX}${version}`);
+  const cache = opened.get(version) ?? caches.open(`${CACHE_PREFIX}${version}`);
+  opened.set(version, cache);
+  return cache;
+}
+
+/** @param {string} version */
+async function dropVersion(version) {
+  opened.delete(version);
+  await caches.delete(`${CACHE_PREFIX}${version}`);
 }
 
 /** @param {string} path */

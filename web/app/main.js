@@ -7,13 +7,13 @@ import { Attachments } from './attachments.js';
 import { CodedError, coded } from './coded_error.js';
 import { Conversation } from './conversation.js';
 import { part } from './dom.js';
+import { makeWorker } from './first_worker.js';
 import { addMarkup } from './markup.js';
 import { MemoryBook } from './memory_book.js';
 import { ModelLoading } from './model_loading.js';
 import { keepForOffline } from './offline.js';
 import { PlanDesk } from './plan_desk.js';
 import { saveFile } from './save_file.js';
-import { siteUrl } from './site_url.js';
 import { keepStartImage } from './start_image.js';
 import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
@@ -79,7 +79,6 @@ function showMemory(store, book) {
 
 function start() {
   const store = new Store(initialState());
-  const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
   const listener = new WorkerState(store, {
     onDead: (error) => worker.restart(error),
     onReplaced: () => models.refreshShelf(),
