@@ -8,7 +8,17 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-_READ_RECORD = """async () => {
+from tests.browser.profiles import DEADLINE_MS
+
+_WAIT_FOR_RECORD = """async (deadline_ms) => {
+    while (performance.now() < deadline_ms) {
+        const record = await read();
+        if (record) return record;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return null;
+
+    async function read() {
     try {
         const root = await navigator.storage.getDirectory();
         const images = await root.getDirectoryHandle('start-images');
@@ -19,6 +29,7 @@ _READ_RECORD = """async () => {
         return null; // none yet, or it is being written
     }
     return null;
+    }
 }"""
 _DAMAGE = """async () => {
     const root = await navigator.storage.getDirectory();
@@ -35,7 +46,8 @@ _DAMAGE = """async () => {
 
 def wait_for_image(page: Page) -> None:
     """Wait until the page has made and proved an image, and fail where it could not."""
-    record: dict[str, Any] = page.wait_for_function(_READ_RECORD).json_value()
+    record: dict[str, Any] | None = page.evaluate(_WAIT_FOR_RECORD, DEADLINE_MS)
+    assert record is not None, "no image was made"
     assert record["content"] is not None, "this browser cannot make an image"
 
 
