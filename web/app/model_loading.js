@@ -117,12 +117,14 @@ export class ModelLoading {
     try {
       const opened = await opening.reply;
       const payload = { ...opened, ...this.#store.state.engineWish };
-      this.#store.update({
-        memoryPlan: await this.#worker.request('model.plan', payload).reply,
-        freed: null,
-      });
+      const planning = this.#worker.request('model.plan', payload);
       const loading = this.#worker.request('model.load', payload, { onEvent });
       this.#showLoading(opened.name, loading.id);
+      // A file without a plan is refused by the load, too, with the same sentence.
+      planning.reply.then(
+        (memoryPlan) => this.#store.update({ memoryPlan, freed: null }),
+        () => {},
+      );
       if (this.#restoring === 'gives way') this.cancelLoading();
       const facts = await loading.reply;
       this.#showLoaded(facts);

@@ -28,10 +28,10 @@ const FORMAT = 'tinyloom-image/1';
  */
 
 /**
- * The libraries come first and alone, because they take a while to be compiled.
+ * The libraries come first and alone, because they take a while to be compiled and placed.
  * @typedef {object} Image
  * @property {Content} content
- * @property {Promise<ArrayBuffer>} code the libraries
+ * @property {Promise<ArrayBuffer>} code the libraries, and Pyodide's own part of a snapshot
  * @property {Promise<ArrayBuffer>} state everything else
  * @property {Promise<unknown>} verified
  */

@@ -105,7 +105,7 @@ function pack(runtime, { members, natives, places, rehearsal }) {
   const runs = findRuns(memory);
   const files = members.filter((file) => !natives.includes(file) && !LEFT_OUT.test(file.name));
   const [code, writer] = [new PartWriter(), new PartWriter()];
-  const header = writer.add('header', snapshot.subarray(0, headerLength));
+  const header = code.add('header', snapshot.subarray(0, headerLength));
   const begin = writer.length;
   for (const { address, length } of runs)
     writer.add('memory', memory.subarray(address, address + length));

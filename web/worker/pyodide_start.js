@@ -45,7 +45,7 @@ import { siteUrl } from '../app/site_url.js';
 /**
  * @typedef {object} Early
  * @property {(module: PythonModule) => void} prepare called once the memory is there and before Python is
- * @property {Promise<unknown>} [condition] Python does not run before it is fulfilled
+ * @property {(module: PythonModule) => Promise<void>} [complete] Python does not run before it is done
  */
 
 const FOLDER = siteUrl('vendor/pyodide/');
@@ -75,7 +75,7 @@ export async function startPyodide(options, early) {
  * @param {Early} early
  * @param {(cause: unknown) => void} fail
  */
-function createPrepared({ prepare, condition }, fail) {
+function createPrepared({ prepare, complete }, fail) {
   return async (/** @type {PythonModule} */ settings) => {
     settings.onRuntimeInitialized = () => {
       try {
@@ -86,7 +86,7 @@ function createPrepared({ prepare, condition }, fail) {
       }
     };
     const module = await (await glue).default(settings);
-    await condition;
+    await complete?.(module);
     return module;
   };
 }

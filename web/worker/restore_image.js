@@ -8,6 +8,7 @@ import { placeLibraries, reopen } from './library_places.js';
 import { layOut } from './memory_runs.js';
 import { startPyodide } from './pyodide_start.js';
 
+/** @typedef {import('./image_store.js').Content} Content */
 /** @typedef {import('./image_store.js').Image} Image */
 /** @typedef {import('./image_store.js').Part} Part */
 /** @typedef {import('./library_places.js').Library} Library */
@@ -24,15 +25,18 @@ export const IMAGE_MODULE = 'py_core.bridge.start_image';
  * @returns {Promise<Runtime>}
  */
 export async function restoreImage({ content, code, state, verified }) {
-  // Compiled while the bytes are still being hashed; nothing of them runs before they are verified.
-  const compiled = await compileAll(await code, content.libraries);
+  const bytes = await code;
+  const compiled = await compileAll(bytes, content.libraries);
   performance.mark('libraries compiled');
-  const bytes = await state;
-  performance.mark('state read');
-  const header = viewOf(bytes, content.header).slice();
   const runtime = await startPyodide(
-    { _loadSnapshot: header },
-    { prepare: (python) => prepare(python, { content, bytes, compiled }), condition: verified },
+    { _loadSnapshot: viewOf(bytes, content.header).slice() },
+    {
+      prepare: (python) => prepare(python, content, compiled),
+      complete: async (python) => {
+        complete(python, content, await state);
+        await verified; // Till now nothing of the image has run.
+      },
+    },
   );
   performance.mark('python restored');
   const image = runtime.pyimport(IMAGE_MODULE);
@@ -43,16 +47,26 @@ export async function restoreImage({ content, code, state, verified }) {
 
 /**
  * @param {PythonModule} python
- * @param {{content: import('./image_store.js').Content, bytes: ArrayBuffer, compiled: Library[]}} image
+ * @param {Content} content
+ * @param {readonly Library[]} compiled
  */
-function prepare(python, { content, bytes, compiled }) {
+function prepare(python, content, compiled) {
   const places = placeLibraries(python, compiled);
   if (JSON.stringify(places) !== JSON.stringify(content.places))
     throw new Error('the libraries came to lie elsewhere than in the image');
-  performance.mark('libraries placed');
   reopen(python, content.opened);
   const missing = content.table_length - python.wasmTable.length;
   if (missing > 0) python.wasmTable.grow(missing);
+  performance.mark('libraries placed');
+}
+
+/**
+ * @param {PythonModule} python
+ * @param {Content} content
+ * @param {ArrayBuffer} bytes
+ */
+function complete(python, content, bytes) {
+  performance.mark('state read');
   const dirtyBytes = python.HEAPU8.length;
   if (dirtyBytes < content.heap_bytes && !python._emscripten_resize_heap(content.heap_bytes))
     throw new Error('there is too little memory for the image');
