@@ -9,10 +9,11 @@ byte without one is dropped from the text), and where none does, ids 0 to 255 ar
 """
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import add, eq
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, overload
 
 import numpy as np
 
@@ -38,6 +39,36 @@ class Merge(NamedTuple):
     rank: int
 
 
+class MergeColumns(Sequence[Merge]):
+    """Some fifty thousand merges, field by field: made and read without a tuple for each."""
+
+    def __init__(self, *columns: list[int]) -> None:
+        """Take lefts, rights, outputs and ranks."""
+        self.lefts, self.rights, self.outputs, self.ranks = columns
+
+    def __len__(self) -> int:
+        """Count the merges."""
+        return len(self.ranks)
+
+    @overload
+    def __getitem__(self, index: int) -> Merge: ...
+    @overload
+    def __getitem__(self, index: slice) -> "MergeColumns": ...
+    def __getitem__(self, index: int | slice) -> "Merge | MergeColumns":
+        """Give one merge, or some."""
+        columns = (self.lefts, self.rights, self.outputs, self.ranks)
+        if isinstance(index, slice):
+            return MergeColumns(*(column[index] for column in columns))
+        return Merge(*(column[index] for column in columns))
+
+
+def columns_of(merges: Sequence[Merge]) -> MergeColumns:
+    """Give merges field by field."""
+    if isinstance(merges, MergeColumns):
+        return merges
+    return MergeColumns(*([merge[field] for merge in merges] for field in range(4)))
+
+
 @dataclass(frozen=True, slots=True)
 class BpeVocabulary:
     """What a BPE1 section holds.
@@ -50,7 +81,7 @@ class BpeVocabulary:
 
     header: SectionHeader
     token_bytes: dict[int, bytes]
-    merges: list[Merge]
+    merges: Sequence[Merge]
 
 
 def parse_bpe_section(section: bytes, header: SectionHeader) -> BpeVocabulary:
@@ -121,15 +152,14 @@ def _read_tokens(
     return token_bytes, position
 
 
-def _read_merges(section: bytes, start: int, token_bytes: dict[int, bytes]) -> list[Merge]:
-    # There are some fifty thousand, so the loops here run inside the interpreter's own functions.
+def _read_merges(section: bytes, start: int, token_bytes: dict[int, bytes]) -> MergeColumns:
+    # The loops here run inside the interpreter's own functions.
     rows = np.frombuffer(section, "<u4", offset=start).reshape(-1, 4)  # [merges, fields]
-    columns = [column.tolist() for column in rows.T]
-    merges: list[Merge] = list(map(tuple.__new__, repeat(Merge), zip(*columns, strict=True)))
+    merges = MergeColumns(*(column.tolist() for column in rows.T))
     find, absent = token_bytes.get, repeat(b"")
-    lefts, rights, outputs, _ = columns
-    left_bytes, right_bytes = list(map(find, lefts, absent)), list(map(find, rights, absent))
-    joins = map(eq, map(add, left_bytes, right_bytes), map(find, outputs))
+    left_bytes = list(map(find, merges.lefts, absent))
+    right_bytes = list(map(find, merges.rights, absent))
+    joins = map(eq, map(add, left_bytes, right_bytes), map(find, merges.outputs))
     # No token is empty, so a missing part cannot pass as an equal one.
     for index, is_good in enumerate(map(all, zip(joins, left_bytes, right_bytes, strict=True))):
         if not is_good:
