@@ -9,7 +9,7 @@ import { siteUrl } from './site_url.js';
 /** @typedef {import('./store.js').PageState} PageState */
 /** @typedef {import('./store.js').Store} Store */
 
-const QUIET_MS = 3_000;
+const QUIET_MS = 5_000;
 /** Making it takes a second Python for some seconds; a small device is spared. */
 const LEAST_MEMORY_GB = 4;
 

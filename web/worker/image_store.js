@@ -51,7 +51,7 @@ export async function readImage(version) {
     const directory = await openDirectory(false);
     const kept = await findVersion(directory);
     const record = kept === null ? null : await readRecord(directory, kept);
-    if (record?.browser !== navigator.userAgent || record.format !== FORMAT) return 'none';
+    if (record === null || !isOurs(record)) return 'none';
     if (!record.content) return (await version) === kept ? 'refused' : 'none';
     const code = readWhole(directory, `${kept}.code`);
     const state = readWhole(directory, `${kept}.state`);
@@ -61,6 +61,19 @@ export async function readImage(version) {
     return (await version) === kept ? { content, code, state, verified } : 'none';
   } catch {
     return 'none'; // Nothing kept, or storage is refused: Python starts without it.
+  }
+}
+
+/**
+ * @param {string} version
+ * @returns {Promise<boolean>} whether this browser keeps an image of this version
+ */
+export async function hasImage(version) {
+  try {
+    const record = await readRecord(await openDirectory(false), version);
+    return record?.content != null && isOurs(record);
+  } catch {
+    return false;
   }
 }
 
@@ -99,6 +112,11 @@ export async function refuseImage(version) {
   } catch {
     // Storage is refused, too: the next visit finds nothing, as this one did.
   }
+}
+
+/** @param {KeptRecord} record */
+function isOurs({ browser, format }) {
+  return browser === navigator.userAgent && format === FORMAT;
 }
 
 /** @param {boolean} create */

@@ -5,15 +5,18 @@
  */
 
 import { siteUrl } from '../app/site_url.js';
-import { keepImage, refuseImage } from './image_store.js';
+import { hasImage, keepImage, refuseImage } from './image_store.js';
 import { makeImage } from './make_image.js';
 import { IMAGE_MODULE, restoreImage } from './restore_image.js';
 
-/** @typedef {'kept' | 'refused'} Outcome */
+const LOCK = 'tinyloom-start-image';
+
+/** @typedef {'kept' | 'refused' | 'elsewhere'} Outcome `elsewhere`: another tab is at it */
 
 /** @returns {Promise<Outcome>} */
 async function makeAndKeep() {
   const { version, files } = await (await fetch(siteUrl('assets.json'))).json();
+  if (await hasImage(version)) return 'kept'; // of another tab
   try {
     const made = await makeImage(files);
     await prove(made);
@@ -40,4 +43,8 @@ async function prove({ content, code, state }) {
     throw new Error('the image answers otherwise than the Python that it was taken of');
 }
 
-self.postMessage(await makeAndKeep());
+/** @type {Outcome} */
+const outcome = await navigator.locks.request(LOCK, { ifAvailable: true }, (lock) =>
+  lock ? makeAndKeep() : 'elsewhere',
+);
+self.postMessage(outcome);
