@@ -11,7 +11,7 @@ n log n and not n squared. Words are remembered, since natural text repeats them
 
 from heapq import heapify, heappop, heappush
 
-from kernels.bpe_section import BpeVocabulary
+from kernels.bpe_section import BpeVocabulary, columns_of
 from kernels.manifest import PreTokenizerRule
 from kernels.pre_tokenizer import split_words
 from kernels.tokenizer_section import tokenizer_error
@@ -47,8 +47,9 @@ class BpeCodec:
         self._joins = _index_merges(vocabulary)
         self._starts = _index_bytes(vocabulary)
         self._words: dict[str, tuple[int, ...]] = {}
-        outputs = (output for _, output in self._joins.values())
-        self._reachable = frozenset((*outputs, *self._starts)) - {NO_TOKEN}
+        # Of two merges of one pair only one is used.
+        outputs = {output for _, output in self._joins.values()}
+        self._reachable = frozenset(outputs.union(self._starts)) - {NO_TOKEN}
         if clash := sorted(self._reachable & control_ids):
             rule_text = f"{clash[0]} is named a control token but stands for ordinary text"
             raise tokenizer_error(None, "control ids", rule_text)
@@ -141,9 +142,13 @@ def merge_by_heap(ids: list[int], joins: Joins) -> list[int]:
 
 
 def _index_merges(vocabulary: BpeVocabulary) -> Joins:
-    joins: Joins = {}
-    for left, right, output, rank in vocabulary.merges:
-        key = left << 32 | right
+    merges = columns_of(vocabulary.merges)
+    keys = [left << 32 | right for left, right in zip(merges.lefts, merges.rights, strict=True)]
+    joins = dict(zip(keys, zip(merges.ranks, merges.outputs, strict=True), strict=True))
+    if len(joins) == len(keys):
+        return joins
+    joins.clear()
+    for key, rank, output in zip(keys, merges.ranks, merges.outputs, strict=True):
         if key not in joins or rank < joins[key][0]:
             joins[key] = (rank, output)
     return joins

@@ -9,8 +9,13 @@ byte without one is dropped from the text), and where none does, ids 0 to 255 ar
 """
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from itertools import repeat
+from operator import add, eq
+from typing import Final, NamedTuple, overload
+
+import numpy as np
 
 from kernels.tokenizer_section import (
     SECTION_HEADER,
@@ -34,6 +39,36 @@ class Merge(NamedTuple):
     rank: int
 
 
+class MergeColumns(Sequence[Merge]):
+    """Some fifty thousand merges, field by field: made and read without a tuple for each."""
+
+    def __init__(self, *columns: list[int]) -> None:
+        """Take lefts, rights, outputs and ranks."""
+        self.lefts, self.rights, self.outputs, self.ranks = columns
+
+    def __len__(self) -> int:
+        """Count the merges."""
+        return len(self.ranks)
+
+    @overload
+    def __getitem__(self, index: int) -> Merge: ...
+    @overload
+    def __getitem__(self, index: slice) -> "MergeColumns": ...
+    def __getitem__(self, index: int | slice) -> "Merge | MergeColumns":
+        """Give one merge, or some."""
+        columns = (self.lefts, self.rights, self.outputs, self.ranks)
+        if isinstance(index, slice):
+            return MergeColumns(*(column[index] for column in columns))
+        return Merge(*(column[index] for column in columns))
+
+
+def columns_of(merges: Sequence[Merge]) -> MergeColumns:
+    """Give merges field by field."""
+    if isinstance(merges, MergeColumns):
+        return merges
+    return MergeColumns(*([merge[field] for merge in merges] for field in range(4)))
+
+
 @dataclass(frozen=True, slots=True)
 class BpeVocabulary:
     """What a BPE1 section holds.
@@ -46,7 +81,7 @@ class BpeVocabulary:
 
     header: SectionHeader
     token_bytes: dict[int, bytes]
-    merges: list[Merge]
+    merges: Sequence[Merge]
 
 
 def parse_bpe_section(section: bytes, header: SectionHeader) -> BpeVocabulary:
@@ -98,30 +133,37 @@ def _read_tokens(
     section: bytes, start: int, token_count: int, vocab_size: int
 ) -> tuple[dict[int, bytes], int]:
     token_bytes: dict[int, bytes] = {}
-    position, end = start, len(section)
+    read_head, head_bytes, end = TOKEN_HEAD.unpack_from, TOKEN_HEAD.size, len(section)
+    position = start
     for _ in range(token_count):
-        if position + TOKEN_HEAD.size > end:
+        if position + head_bytes > end:
             rule = f"{token_count} goes past the section"
             raise tokenizer_error(position, "token_count", rule)
-        token_id, length = TOKEN_HEAD.unpack_from(section, position)
-        position += TOKEN_HEAD.size
-        if not 0 < length <= end - position:
+        token_id, length = read_head(section, position)
+        stop = position + head_bytes + length
+        if not length or stop > end:
             rule = f"{length} of token {token_id} is 0 or goes past the section"
-            raise tokenizer_error(position - 4, "byte_length", rule)
+            raise tokenizer_error(position + 4, "byte_length", rule)
         if token_id >= vocab_size or token_id in token_bytes:
             rule = f"{token_id} is out of range or stands twice"
-            raise tokenizer_error(position - TOKEN_HEAD.size, "token_id", rule)
-        token_bytes[token_id] = section[position : position + length]
-        position += length
+            raise tokenizer_error(position, "token_id", rule)
+        token_bytes[token_id] = section[stop - length : stop]
+        position = stop
     return token_bytes, position
 
 
-def _read_merges(section: bytes, start: int, token_bytes: dict[int, bytes]) -> list[Merge]:
-    merges = [Merge._make(row) for row in MERGE.iter_unpack(memoryview(section)[start:])]
-    find = token_bytes.get
-    for index, (left, right, output, _) in enumerate(merges):
-        # No token is empty, so a missing part cannot pass as an equal one.
-        if find(left, b"") + find(right, b"") != find(output) or not (find(left) and find(right)):
+def _read_merges(section: bytes, start: int, token_bytes: dict[int, bytes]) -> MergeColumns:
+    # The loops here run inside the interpreter's own functions.
+    rows = np.frombuffer(section, "<u4", offset=start).reshape(-1, 4)  # [merges, fields]
+    merges = MergeColumns(*(column.tolist() for column in rows.T))
+    find, absent = token_bytes.get, repeat(b"")
+    left_bytes = list(map(find, merges.lefts, absent))
+    right_bytes = list(map(find, merges.rights, absent))
+    joins = map(eq, map(add, left_bytes, right_bytes), map(find, merges.outputs))
+    # No token is empty, so a missing part cannot pass as an equal one.
+    for index, is_good in enumerate(map(all, zip(joins, left_bytes, right_bytes, strict=True))):
+        if not is_good:
+            left, right, output, _ = merges[index]
             rule = f"{index} ({left} and {right} to {output}) does not join bytes"
             raise tokenizer_error(start + index * MERGE.size, "merge", rule)
     return merges

@@ -22,7 +22,7 @@ import numpy as np
 from kernels.arrays import F32
 from kernels.bpe_section import BpeVocabulary, Merge, pack_bpe_section
 from kernels.btok import BYTE_SPECIAL_IDS, BYTE_VOCABULARY, pack_btok
-from kernels.byte_source import FileSink, HashingSink
+from kernels.byte_source import ByteSink, FileSink, HashingSink
 from kernels.dtypes import MINIMUM_BLOCK, DType
 from kernels.manifest import ChatTemplate, Manifest
 from kernels.model_config import ModelConfig
@@ -62,13 +62,20 @@ def write_fixtures(folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     hashes: dict[str, str] = {}
     for recipe in list_recipes():
-        manifest = _write_recipe(folder, recipe)
+        with FileSink(folder / recipe.file) as sink:
+            manifest = _write_recipe(sink, recipe)
         text = (manifest.to_json() + "\n").encode()
         (folder / f"{recipe.file}.json").write_bytes(text)
         hashes[recipe.file] = manifest.sha256 or ""
         hashes[f"{recipe.file}.json"] = hashlib.sha256(text).hexdigest()
     (folder / CHECKSUM_LIST).write_text(json.dumps(hashes, indent=2, sort_keys=True) + "\n")
     return hashes
+
+
+def write_fixture(name: str, sink: ByteSink) -> Manifest:
+    """Write the model with this file name; return its manifest."""
+    (recipe,) = (recipe for recipe in list_recipes() if recipe.file == name)
+    return _write_recipe(sink, recipe)
 
 
 def list_recipes() -> list[Recipe]:
@@ -125,16 +132,15 @@ def make_weights(config: ModelConfig, seed: int) -> dict[str, F32]:
     return weights
 
 
-def _write_recipe(folder: Path, recipe: Recipe) -> Manifest:
+def _write_recipe(sink: ByteSink, recipe: Recipe) -> Manifest:
     manifest = _make_manifest(recipe)
     plans = [
         _plan(recipe, name, weights)
         for name, weights in make_weights(recipe.config, recipe.seed).items()
     ]
-    with FileSink(folder / recipe.file) as sink:
-        hashing = HashingSink(sink)
-        embedded = manifest if recipe.is_grouped else None
-        write_model(hashing, recipe.config, recipe.section, plans, embedded)
+    hashing = HashingSink(sink)
+    embedded = manifest if recipe.is_grouped else None
+    write_model(hashing, recipe.config, recipe.section, plans, embedded)
     return manifest.beside(hashing.sha256, hashing.length_bytes)
 
 

@@ -7,6 +7,7 @@ Each refusal names the tensor, the field and its offset. Does not read payloads.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kernels.byte_source import ByteSource, read_bytes
 from kernels.dtypes import DType, find_block_fault
@@ -60,8 +61,15 @@ def read_directory(source: ByteSource, header: CheckedHeader) -> dict[str, Tenso
         KernelError: `missing_tensor`, `shape_mismatch`, `unsupported_dtype`, else
             `invalid_tensor_directory`.
     """
+    start = header.raw.tensor_directory_offset
+    data = read_bytes(source, start, header.raw.tensor_count * ENTRY_BYTES)
+    return dict(_check_directory(data, header, source.size))
+
+
+@lru_cache(maxsize=1)  # a load reads it twice, and its plan once before
+def _check_directory(data: bytes, header: CheckedHeader, file_bytes: int) -> dict[str, TensorEntry]:
     entries: dict[str, TensorEntry] = {}
-    found = _read_by_hash(source, header)
+    found = _index_by_hash(data, header)
     for name, shape in _expected(header, found):
         if (located := found.pop(name_hash(name), None)) is None:
             text = (
@@ -70,7 +78,7 @@ def read_directory(source: ByteSource, header: CheckedHeader) -> dict[str, Tenso
             raise kernel_error(
                 ErrorCode.MISSING_TENSOR, name, text, offset=header.raw.tensor_directory_offset
             )
-        entries[name] = _Check(name, *located, source.size, header.raw.tensor_data_offset).entry(
+        entries[name] = _Check(name, *located, file_bytes, header.raw.tensor_data_offset).entry(
             shape
         )
     for offset, raw in found.values():
@@ -87,9 +95,8 @@ def _expected(
         yield OUTPUT, (header.config.vocab_size, header.config.hidden_size)
 
 
-def _read_by_hash(source: ByteSource, header: CheckedHeader) -> dict[int, tuple[int, RawEntry]]:
+def _index_by_hash(data: bytes, header: CheckedHeader) -> dict[int, tuple[int, RawEntry]]:
     start = header.raw.tensor_directory_offset
-    data = read_bytes(source, start, header.raw.tensor_count * ENTRY_BYTES)
     found: dict[int, tuple[int, RawEntry]] = {}
     for index, values in enumerate(ENTRY.iter_unpack(data)):
         raw, offset = RawEntry._make(values), start + index * ENTRY_BYTES

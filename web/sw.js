@@ -11,12 +11,14 @@ const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (
 
 const VERSION = new URL(worker.location.href).searchParams.get('version') ?? '';
 const CACHE_PREFIX = 'tinyloom-page-';
-const TABS_CACHE = 'tinyloom-tabs';
+const TABS_CACHE = 'tinyloom-open-tabs';
 const LIST_PATH = 'assets.json';
 const START_PATH = 'index.html';
 const NEVER_KEPT = Object.freeze(['models/', 'sw.js']);
 const FETCH_DEADLINE_MS = 60_000;
 const PARALLEL_FETCHES = 4;
+/** The longest that a tab takes from its first request until the browser lists it. */
+const LOADING_MS = 10_000;
 
 worker.addEventListener('install', (event) => event.waitUntil(install()));
 worker.addEventListener('activate', (event) => event.waitUntil(activate()));
@@ -35,7 +37,6 @@ async function activate() {
   // Tabs that no worker has served yet came from the server, which has this very version.
   const tabs = await worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
   for (const { id } of tabs) if (!(await versionOf(id))) await bind(id, VERSION);
-  await dropUnusedVersions();
   await worker.clients.claim();
 }
 
@@ -43,8 +44,8 @@ async function activate() {
 async function answerPage({ data }) {
   if (data === 'take_over') await worker.skipWaiting();
   if (data === 'heal') {
-    await dropUnusedVersions();
     await heal();
+    await dropUnusedVersions();
   }
 }
 
@@ -66,14 +67,15 @@ function findOwnPath(request) {
  * @param {FetchEvent} event
  * @param {string} path
  */
-async function answer({ request, clientId, resultingClientId }, path) {
+async function answer(event, path) {
+  const { request, clientId, resultingClientId } = event;
   if (request.mode === 'navigate') {
     await heal().catch(dropIfReplaced);
-    await bind(resultingClientId, VERSION);
   }
   const version = (request.mode !== 'navigate' && (await versionOf(clientId))) || VERSION;
   // A worker that a tab starts is of the tab's version.
-  if (request.mode !== 'navigate') await bind(resultingClientId, version);
+  const bound = bind(resultingClientId, version);
+  event.waitUntil(bound);
   const kept = await (await openVersion(version)).match(addressOf(path));
   return kept ?? fetch(request);
 }
@@ -89,7 +91,8 @@ const known = new Map();
 async function bind(client, version) {
   if (!client || known.get(client) === version) return;
   known.set(client, version);
-  await (await caches.open(TABS_CACHE)).put(addressOf(client), new Response(version));
+  const binding = Response.json({ version, bound_ms: Date.now() });
+  await (await caches.open(TABS_CACHE)).put(addressOf(client), binding);
 }
 
 /**
@@ -100,25 +103,40 @@ async function versionOf(client) {
   if (!client) return undefined;
   const remembered = known.get(client);
   if (remembered) return remembered;
-  const found = await (await caches.open(TABS_CACHE)).match(addressOf(client));
-  const version = await found?.text();
+  const version = (await readBinding(addressOf(client)))?.version;
   if (version) known.set(client, version);
   return version;
 }
 
-/** Deletes our older versions, once no open tab was loaded with them. */
+/**
+ * @param {string} address
+ * @returns {Promise<{version: string, bound_ms: number} | undefined>}
+ */
+async function readBinding(address) {
+  return (await (await caches.open(TABS_CACHE)).match(address))?.json();
+}
+
+/**
+ * Deletes our older versions, once no tab was loaded with them. A tab that is only being loaded is
+ * in no list yet, so whoever was bound a moment ago counts as open.
+ */
 async function dropUnusedVersions() {
+  await new Promise((resolve) => setTimeout(resolve, LOADING_MS));
+  const before_ms = Date.now() - LOADING_MS;
   const tabs = await worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
-  const used = new Set([VERSION, ...(await Promise.all(tabs.map(({ id }) => versionOf(id))))]);
-  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
-  const unused = names.filter((name) => !used.has(name.slice(CACHE_PREFIX.length)));
+  const open = new Set(tabs.map(({ id }) => addressOf(id)));
+  const bindings = await caches.open(TABS_CACHE);
+  const used = new Set([VERSION]);
+  for (const request of await bindings.keys()) {
+    const bound = await readBinding(request.url);
+    if (bound && (open.has(request.url) || bound.bound_ms > before_ms)) used.add(bound.version);
+    else await bindings.delete(request);
+  }
   // The version that waits to take over has no tab yet.
   if (worker.registration.installing || worker.registration.waiting) return;
-  await Promise.all(unused.map((name) => caches.delete(name)));
-  const bindings = await caches.open(TABS_CACHE);
-  const open = new Set(tabs.map(({ id }) => addressOf(id)));
-  const closed = (await bindings.keys()).filter(({ url }) => !open.has(url));
-  await Promise.all(closed.map((request) => bindings.delete(request)));
+  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
+  const kept = names.map((name) => name.slice(CACHE_PREFIX.length));
+  await Promise.all(kept.filter((version) => !used.has(version)).map(dropVersion));
 }
 
 /** Fetches again what the browser has thrown away, be it the list itself. */
@@ -145,7 +163,7 @@ async function dropIfReplaced() {
   const address = addressOf(`${LIST_PATH}?latest`);
   const response = await fetch(address, { cache: 'no-store' }).catch(() => null);
   if (!response?.ok || (await response.json()).version === VERSION) return;
-  await caches.delete(`${CACHE_PREFIX}${VERSION}`);
+  await dropVersion(VERSION);
 }
 
 /** @returns {Promise<Response>} the asset list of exactly this version */
@@ -197,9 +215,20 @@ async function digest(bytes) {
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/** @type {Map<string, Promise<Cache>>} */
+const opened = new Map();
+
 /** @param {string} version */
 function openVersion(version) {
-  return caches.open(`${CACHE_PREFIX}${version}`);
+  const cache = opened.get(version) ?? caches.open(`${CACHE_PREFIX}${version}`);
+  opened.set(version, cache);
+  return cache;
+}
+
+/** @param {string} version */
+async function dropVersion(version) {
+  opened.delete(version);
+  await caches.delete(`${CACHE_PREFIX}${version}`);
 }
 
 /** @param {string} path */

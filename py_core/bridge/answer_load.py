@@ -50,7 +50,7 @@ async def answer_model_load(
         ModelTooLargeError: it does not fit the memory.
         RequestCancelledError: the load was stopped; the old model is still there.
     """
-    origin = FileOrigin(payload.name, payload.file_bytes, payload.sha256)
+    origin = FileOrigin(payload.name, payload.file_bytes, payload.sha256, payload.known_checksum)
     handle = payload.handle
     if payload.format == "gguf":
         handle, origin = await _convert(payload, host, pacer=pacer, emit=emit, stop=stop)

@@ -54,7 +54,7 @@ from py_core.chat.conversation_summary import SummaryPorts
 from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.model_session import ModelSession
 from py_core.chat.op_sets import list_op_sets
-from py_core.chat.pacing import Pacer, StopSignal
+from py_core.chat.pacing import LOAD_REST_EVERY_MS, Pacer, StopSignal
 from py_core.chat.plan_shelf import PlanShelf
 from py_core.chat.simd_engine import report_lost_thread
 from py_core.chat.transcript import Transcript
@@ -160,7 +160,7 @@ class Dispatcher:
                 return await self._memory_desk.answer(request)
 
     async def _load(self, payload: ModelLoadPayload, emit: Emit, stop: StopSignal) -> ModelFacts:
-        pacer = Pacer(self._host)
+        pacer = Pacer(self._host, LOAD_REST_EVERY_MS)
         return await answer_model_load(
             payload, self._session, self._host, pacer=pacer, emit=emit, stop=stop
         )

@@ -22,6 +22,7 @@ class ModelLoadPayload(Message):
     op_set: Literal["auto", "numpy", "simd"] = "auto"
     kv_cache: CacheFormat = "f32"
     format: Literal["slm", "gguf"] = "slm"
+    known_checksum: Literal["verified", "not verifiable"] | None = None
 
 
 class ModelLoad(RequestEnvelope):

@@ -22,11 +22,16 @@ NOT_STATED = "not stated"
 
 @dataclass(frozen=True, slots=True)
 class FileOrigin:
-    """What the shell knows of the file: the name it was picked by, its size and its hash."""
+    """What the shell knows of the file: the name it was picked by, its size and its hash.
+
+    Attributes:
+        known_checksum: what an earlier load of the file with this hash found its checksum to be.
+    """
 
     name: str
     file_bytes: int
     sha256: str
+    known_checksum: ChecksumVerdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ class ModelSession:
             choice = choose_op_set(wish, shape.config, self._op_sets)
             plan = plan_memory(shape, choice.engine)
             self._room.require(origin.name, plan)
-            file = open_model(source)
+            file = open_model(source, known_checksum=origin.known_checksum)
             yield from _say_fallbacks(choice)
             model = yield from self._load_within_memory(file, origin, choice, plan)
         except KernelError as error:

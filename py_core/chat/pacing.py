@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Generator
 from typing import Protocol, TypeVar
 
 REST_EVERY_MS = 15.0
+LOAD_REST_EVERY_MS = 40.0
+"""While a model loads, only a wish to stop gets through, and that may take a moment."""
 
 Step = TypeVar("Step")
 Value = TypeVar("Value")

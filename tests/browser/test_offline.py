@@ -34,6 +34,17 @@ READ_VERSIONS = """async () => {
     }
     return { version, wrong };
 }"""
+SAVE_NEXT_VERSION = """async () => {
+    const { version } = await (await fetch('/assets.json?latest', { cache: 'no-store' })).json();
+    const script = `/sw.js?version=${version}`;
+    const registration = await navigator.serviceWorker.register(script, { updateViaCache: 'none' });
+    while (!registration.waiting) await new Promise((resolve) => setTimeout(resolve, 20));
+}"""
+TAKE_OVER = """async () => {
+    const { waiting } = await navigator.serviceWorker.getRegistration();
+    waiting.postMessage('take_over');
+    while (waiting.state !== 'activated') await new Promise((resolve) => setTimeout(resolve, 20));
+}"""
 
 
 def wait_until_saved(chat: ChatPage) -> None:
@@ -106,3 +117,21 @@ def test_update_swaps_the_whole_version(context: BrowserContext, next_version: P
         chat.page.wait_for_function(f"async () => (await ({PAGE_CACHES})()).length === 1")
     assert new["wrong"] == old["wrong"] == []
     assert new["version"] != old["version"]
+
+
+def test_tab_that_is_starting_stays_whole_when_a_newer_version_takes_over(
+    context: BrowserContext, next_version: Path
+):
+    """The browser lists a tab only when it is loaded; until then it must count as open."""
+    with serve_process() as server:
+        chat = ChatPage.open(context, server.address)
+        wait_until_saved(chat)
+        old = chat.page.evaluate(READ_VERSIONS)
+    with serve_process(next_version, port=server.port):
+        chat.page.evaluate(SAVE_NEXT_VERSION)
+        starting = ChatPage(context.new_page())
+        starting.page.goto(server.address, wait_until="commit")
+        chat.page.evaluate(TAKE_OVER)
+        starting.wait_until_ready()
+        assert starting.page.evaluate(READ_VERSIONS) == old
+        assert starting.errors == []

@@ -5,7 +5,8 @@
  * no text is lost. Does not touch the DOM.
  */
 
-import { coded } from './coded_error.js';
+import { CodedError, coded } from './coded_error.js';
+import { emptyAnswer, forgotten, isRemembered } from './exchange.js';
 
 /** @typedef {import('./protocol.js').RequestEvent} RequestEvent */
 /** @typedef {import('./protocol.js').TurnResult} TurnResult */
@@ -50,13 +51,13 @@ export class Conversation {
   send(text) {
     const { attachments, lastPair, recall } = this.#store.state;
     const sent = { text, attachments, correction: recall.correction };
-    return this.#ask(sent, lastPair?.is_edited ? lastPair : null);
+    return this.#put(sent, lastPair?.is_edited ? lastPair : null);
   }
 
   /** Asks the last question once more, with the settings as they are now. */
   regenerate() {
     const { lastPair } = this.#store.state;
-    if (lastPair) this.#ask(this.#lastSent, lastPair);
+    if (lastPair) this.#put(this.#lastSent, lastPair);
   }
 
   /** Gives the last question back to the composer; what is sent next takes its place. */
@@ -78,32 +79,24 @@ export class Conversation {
    * @param {TurnIds | null} replaced the pair that makes room
    * @returns {boolean} whether it was sent; if not, a sentence says why
    */
-  #ask(sent, replaced) {
-    const obstacle = this.#findObstacle();
-    if (obstacle) {
+  #put(sent, replaced) {
+    const { draft, lastPair, recall, turn } = this.#store.state;
+    if (turn.kind === 'running') {
+      const obstacle = 'An answer is being written. Stop it, or wait for its end.';
       this.#store.say('busy', { code: 'busy', text: obstacle });
       return false;
     }
     this.#store.unsay(['chat', 'busy']);
-    const { draft, lastPair, recall } = this.#store.state;
     const gone = replaced ? this.#takeAway(replaced) : [];
     const ids = this.#showTurn(sent.text, sent.attachments);
     const attachments = sent.attachments.map(({ name, text }) => ({ name, text }));
     const { system, settings, reuse } = draft;
     const { text, correction: intent } = sent;
     const replaces_last = gone.some(isRemembered);
-    const { id, reply } = this.#worker.request(
-      'chat.send',
-      { text, system, attachments, settings, intent, replaces_last, ...reuse },
-      { onEvent: (event) => this.#follow(ids.answer, event) },
-    );
-    const turn = { request: id, message: ids.answer, progress: null, is_stopping: false };
     // A change of what is looked for holds for one message.
-    this.#store.update({
-      turn: { kind: 'running', ...turn },
-      recall: { ...recall, text: '', intent: null, correction: null },
-    });
-    reply.then(
+    this.#store.update({ recall: { ...recall, text: '', intent: null, correction: null } });
+    const payload = { text, system, attachments, settings, intent, replaces_last, ...reuse };
+    this.#ask(ids.answer, payload).then(
       (result) => this.#showResult(ids, sent, result),
       (thrown) => {
         this.#showFailure(ids, sent, { lastPair, gone }, thrown);
@@ -125,10 +118,29 @@ export class Conversation {
     return messages.filter(isOfPair);
   }
 
+  /**
+   * Asks once no model is being loaded any more: who writes ahead need not wait.
+   * @param {number} answer
+   * @param {import('./protocol.js').ChatSendPayload} payload
+   * @returns {Promise<TurnResult>}
+   */
+  async #ask(answer, payload) {
+    const turn = { message: answer, progress: null, is_stopping: false };
+    this.#store.update({ turn: { kind: 'running', request: null, ...turn } });
+    await this.#store.until((state) => !state.model.loading || isStopped(state));
+    if (isStopped(this.#store.state))
+      throw new CodedError('cancelled', 'The message was not sent.');
+    const onEvent = (/** @type {RequestEvent} */ event) => this.#follow(answer, event);
+    const { id, reply } = this.#worker.request('chat.send', payload, { onEvent });
+    this.#store.update({ turn: { kind: 'running', request: id, ...turn } });
+    return reply;
+  }
+
   async stop() {
     const { turn } = this.#store.state;
     if (turn.kind !== 'running' || turn.is_stopping) return;
     this.#store.update({ turn: { ...turn, is_stopping: true } });
+    if (turn.request === null) return; // It was still waiting, and is given back.
     const { reply } = this.#worker.request('cancel', { target: turn.request });
     const patience = setTimeout(() => this.#sayNotAnswering(), STOP_DEADLINE_MS);
     await reply.catch(() => undefined).finally(() => clearTimeout(patience));
@@ -153,14 +165,6 @@ export class Conversation {
       messages: messages.filter((message) => message.id === running),
       lastPair: null,
     });
-  }
-
-  /** @returns {string | null} why nothing can be sent now, and what to do */
-  #findObstacle() {
-    const { model, turn } = this.#store.state;
-    if (turn.kind === 'running') return 'An answer is being written. Stop it, or wait for its end.';
-    if (!model.loading) return null;
-    return `${model.loading.name} is being loaded. Your text stays here; send it when the model is ready.`;
   }
 
   /**
@@ -268,7 +272,8 @@ export class Conversation {
     this.#store.update({ turn: { kind: 'idle' } });
     this.#store.unsay(['busy']);
     const { code, message } = coded(thrown);
-    if (code !== 'worker_lost') this.#store.say('chat', { code, text: message });
+    const level = code === 'cancelled' ? 'info' : 'error';
+    if (code !== 'worker_lost') this.#store.say('chat', { level, code, text: message });
   }
 
   /** @param {Sent} sent */
@@ -312,36 +317,7 @@ export class Conversation {
   }
 }
 
-/**
- * Whether the worker has this answer in its conversation: a stopped one without text it has not.
- * @param {ChatMessage} message
- */
-function isRemembered(message) {
-  const { result, text } = message.role === 'assistant' ? message : { result: null, text: '' };
-  return result !== null && (text !== '' || result.finish_reason !== 'stopped');
-}
-
-/**
- * Marks what the model no longer has in its context.
- * @param {ChatMessage} message
- * @returns {ChatMessage}
- */
-export function forgotten(message) {
-  return message.role === 'divider' ? message : { ...message, is_forgotten: true };
-}
-
-/**
- * @param {string} name
- * @returns {Omit<Answer, 'id'>}
- */
-function emptyAnswer(name) {
-  const role = 'assistant';
-  const state = {
-    is_forgotten: false,
-    is_streaming: true,
-    result: null,
-    plan: null,
-    retrieval: null,
-  };
-  return { role, name, text: '', ...state };
+/** @param {import('./store.js').PageState} state */
+function isStopped({ turn }) {
+  return turn.kind === 'running' && turn.is_stopping;
 }

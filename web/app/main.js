@@ -7,6 +7,7 @@ import { Attachments } from './attachments.js';
 import { CodedError, coded } from './coded_error.js';
 import { Conversation } from './conversation.js';
 import { part } from './dom.js';
+import { makeWorker } from './first_worker.js';
 import { addMarkup } from './markup.js';
 import { MemoryBook } from './memory_book.js';
 import { MemoryGuard } from './memory_guard.js';
@@ -17,7 +18,7 @@ import { Recall } from './recall.js';
 import { rememberedChoice } from './remembered_choice.js';
 import { saveFile } from './save_file.js';
 import { SemanticSearch } from './semantic_search.js';
-import { siteUrl } from './site_url.js';
+import { keepStartImage } from './start_image.js';
 import { initialState, Store } from './store.js';
 import { attachView } from './views/attach.js';
 import { composerView } from './views/composer.js';
@@ -113,7 +114,6 @@ function showPlans(store, plans, recall) {
 
 function start() {
   const store = new Store(initialState());
-  const makeWorker = () => new Worker(siteUrl('worker/worker.js'), { type: 'module' });
   const listener = new WorkerState(store, {
     onDead: (error) => worker.restart(error),
     onReplaced: () => {
@@ -153,17 +153,19 @@ function start() {
     () => showMemory(store, book, guard),
     (thrown) => store.say('memory', { code: coded(thrown).code, text: NO_MEMORY_VIEW }),
   );
-  addMarkup('app/recall.html').then(
+  Promise.all([addMarkup('app/plan.html'), addMarkup('app/recall.html')]).then(
     () => showPlans(store, plans, new Recall(store, worker)),
     (thrown) => store.say('chat', { code: coded(thrown).code, text: NO_PLAN_VIEW }),
   );
   const attachDialog = /** @type {HTMLDialogElement} */ (view('attach'));
   attachView(attachDialog, view('composer'), store, new Attachments(store));
   bindPanel();
+  models.loadLast();
   search.recall();
   models.refreshShelf();
-  afterUnpacking(store, () => keepForOffline(store));
+  afterUnpacking(store, () => keepForOffline(store, restart));
   afterStart(store, holdVisit);
+  keepStartImage(store);
 }
 
 start();

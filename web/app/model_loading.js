@@ -6,6 +6,7 @@
 
 import { CodedError, coded } from './coded_error.js';
 
+/** @typedef {import('./protocol.js').Checksum} Checksum */
 /** @typedef {import('./protocol.js').ModelFacts} ModelFacts */
 /** @typedef {import('./protocol.js').OpenedModel} OpenedModel */
 /** @typedef {import('./protocol.js').RequestEvent} RequestEvent */
@@ -15,6 +16,8 @@ import { CodedError, coded } from './coded_error.js';
 export class ModelLoading {
   #store;
   #worker;
+  /** @type {'no' | 'under way' | 'gives way'} the loading that nobody has asked for today */
+  #restoring = 'no';
 
   /**
    * @param {Store} store
@@ -35,8 +38,22 @@ export class ModelLoading {
     this.#store.say('storage', { level: 'info', code: 'storage_refused', text });
   }
 
+  /** Loads the model of the last visit again, if it is still kept here. */
+  async loadLast() {
+    this.#restoring = 'under way';
+    const { id, reply } = this.#worker.request('store.open_last', {}, { onEvent: this.#follow });
+    const opening = reply.then(({ opened, last }) => {
+      this.#store.update({ engineWish: last.engine });
+      return { ...opened, known_checksum: last.known_checksum };
+    });
+    await this.#load('The model of the last visit', { id, reply: opening }).finally(() => {
+      this.#restoring = 'no';
+    });
+  }
+
   /** @param {{sha256: string, label: string}} entry */
   async loadModel({ sha256, label }) {
+    await this.#giveWay();
     if (!this.#mayLoad()) return;
     const onEvent = this.#follow;
     await this.#load(label, this.#worker.request('store.open', { sha256 }, { onEvent }));
@@ -44,6 +61,7 @@ export class ModelLoading {
 
   /** @param {File} file */
   async openFile(file) {
+    await this.#giveWay();
     if (!this.#mayLoad()) return;
     const { name } = file;
     const onEvent = this.#follow;
@@ -64,6 +82,7 @@ export class ModelLoading {
    */
   async freeModel() {
     if (!this.#mayLoad('free it')) return;
+    this.#worker.request('store.remember', { model: null });
     try {
       const { heap_bytes: before } = await this.#worker.request('runtime.facts', {}).reply;
       await this.#worker.request('model.free', {}).reply;
@@ -88,7 +107,7 @@ export class ModelLoading {
   /**
    * Opens verified bytes, hands them to Python, and keeps a chosen file that Python accepts.
    * @param {string} name
-   * @param {{id: number, reply: Promise<OpenedModel>}} opening
+   * @param {{id: number, reply: Promise<OpenedModel & {known_checksum?: Checksum}>}} opening
    * @returns {Promise<ModelFacts | null>} null when it failed, which has been said
    */
   async #load(name, opening) {
@@ -98,14 +117,18 @@ export class ModelLoading {
     try {
       const opened = await opening.reply;
       const payload = { ...opened, ...this.#store.state.engineWish };
-      this.#store.update({
-        memoryPlan: await this.#worker.request('model.plan', payload).reply,
-        freed: null,
-      });
+      const planning = this.#worker.request('model.plan', payload);
       const loading = this.#worker.request('model.load', payload, { onEvent });
       this.#showLoading(opened.name, loading.id);
+      // A file without a plan is refused by the load, too, with the same sentence.
+      planning.reply.then(
+        (memoryPlan) => this.#store.update({ memoryPlan, freed: null }),
+        () => {},
+      );
+      if (this.#restoring === 'gives way') this.cancelLoading();
       const facts = await loading.reply;
       this.#showLoaded(facts);
+      this.#remember(facts, opened.name);
       await this.#worker.request('store.keep', { sha256: opened.sha256 }, { onEvent }).reply;
       return facts;
     } catch (thrown) {
@@ -114,6 +137,25 @@ export class ModelLoading {
     } finally {
       this.refreshShelf();
     }
+  }
+
+  /**
+   * @param {ModelFacts} facts
+   * @param {string} label
+   */
+  #remember({ sha256, checksum }, label) {
+    const engine = this.#store.state.engineWish;
+    const model = { sha256, label, engine, known_checksum: checksum };
+    this.#worker.request('store.remember', { model });
+  }
+
+  /** What a person asks for comes before what was only loaded again. */
+  async #giveWay() {
+    if (this.#restoring === 'under way') {
+      this.#restoring = 'gives way';
+      await this.cancelLoading();
+    }
+    await this.#store.until(({ model }) => this.#restoring === 'no' || !model.loading);
   }
 
   /**
@@ -168,6 +210,7 @@ export class ModelLoading {
     this.#store.unsay(['busy']);
     this.#store.update({ model: { ...this.#store.state.model, loading: null } });
     if (code === 'worker_lost') return; // Said once, for everything that was under way.
+    if (this.#restoring !== 'no' && ['not_kept', 'cancelled'].includes(code)) return;
     this.#store.say('model', { level, code, text: `${name}: ${message}` });
   }
 }

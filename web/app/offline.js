@@ -9,16 +9,23 @@ import { siteUrl } from './site_url.js';
 /** @typedef {import('./store.js').Store} Store */
 
 const LIST_DEADLINE_MS = 5_000;
+const SILENCE_MS = 15_000;
 
-/** @param {Store} store */
-export async function keepForOffline(store) {
+/**
+ * @param {Store} store
+ * @param {() => void} restart starts the engine anew
+ */
+export async function keepForOffline(store, restart) {
   if (!('serviceWorker' in navigator)) {
     store.update({ offline: { kind: 'unsupported' } });
     return;
   }
   let is_kept = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener('controllerchange', () => {
-    if (is_kept) sayUpdate(store);
+    if (is_kept) {
+      sayUpdate(store);
+      restartIfSilent(store, restart);
+    }
     is_kept = true;
   });
   try {
@@ -87,6 +94,19 @@ function takeOverWhenStarted(waiting, store) {
     is_asked = true;
     waiting.postMessage('take_over');
   });
+}
+
+/**
+ * A request of the starting engine that meets the change may be lost, and nobody would be told.
+ * @param {Store} store
+ * @param {() => void} restart
+ */
+function restartIfSilent(store, restart) {
+  const seen = store.state.boot;
+  if (seen.kind !== 'booting') return;
+  setTimeout(() => {
+    if (store.state.boot === seen) restart();
+  }, SILENCE_MS);
 }
 
 /** @param {Store} store */

@@ -45,6 +45,8 @@ export const PYTHON_KINDS = Object.freeze([
 export const STORE_KINDS = Object.freeze([
   'store.list',
   'store.open',
+  'store.open_last',
+  'store.remember',
   'store.import',
   'store.keep',
   'store.remove',
@@ -82,7 +84,12 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {'f32' | 'int8'} kv_cache
  */
 
-/** @typedef {OpenedModel & EngineWish} ModelLoadPayload */
+/** @typedef {'verified' | 'not verifiable'} Checksum */
+
+/**
+ * With what an earlier load found the checksum of the file with this sha256 to be.
+ * @typedef {OpenedModel & EngineWish & {known_checksum?: Checksum | null}} ModelLoadPayload
+ */
 
 /**
  * What loading a model would take, and what the memory would be then; all in bytes.
@@ -125,7 +132,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {string} dtype
  * @property {TokenizerFacts} tokenizer
  * @property {string} sha256
- * @property {'verified' | 'not verifiable'} checksum
+ * @property {Checksum} checksum
  * @property {string} op_set
  * @property {'f32' | 'int8'} kv_cache
  * @property {number} threads that share the work; settled in the first answer
@@ -167,24 +174,6 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  */
 
 /**
- * A model that can be loaded: kept in this browser, offered by the server, or both.
- * @typedef {object} ShelfEntry
- * @property {string} sha256
- * @property {string} label
- * @property {number} file_bytes
- * @property {boolean} is_stored
- * @property {boolean} is_served
- */
-
-/**
- * @typedef {object} Shelf
- * @property {'origin_private' | 'cache' | 'memory'} storage
- * @property {boolean} is_server_reached
- * @property {readonly ShelfEntry[]} models
- * @property {readonly ShelfEntry[]} embedders
- */
-
-/**
  * Kind, payload and value of each request, tied together.
  * @typedef {{
  *   'model.load': {payload: ModelLoadPayload, value: ModelFacts},
@@ -197,12 +186,9 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  *   'receipt.export': {payload: {plan_hash: string, document: PlanDocument}, value: ExportedFile},
  *   'cancel': {payload: {target: number}, value: CancelOutcome},
  *   'runtime.facts': {payload: Nothing, value: RuntimeFacts},
- *   'store.list': {payload: Nothing, value: Shelf},
- *   'store.open': {payload: {sha256: string}, value: OpenedModel},
- *   'store.import': {payload: {name: string}, value: OpenedModel},
- *   'store.keep': {payload: {sha256: string}, value: {is_kept: boolean}},
- *   'store.remove': {payload: {sha256: string}, value: {was_stored: boolean}},
- * } & import('./memory_protocol.js').MemoryCalls & import('./embedder_protocol.js').EmbedderCalls} Calls
+ * } & import('./store_protocol.js').StoreCalls
+ *   & import('./memory_protocol.js').MemoryCalls
+ *   & import('./embedder_protocol.js').EmbedderCalls} Calls
  */
 
 /** @typedef {{target: number, outcome: 'stopping' | 'not_running'}} CancelOutcome */
@@ -224,7 +210,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
 
 /**
  * @typedef {{event: 'boot', data: ProgressData}
- *   | {event: 'ready', data: {text: string}}
+ *   | {event: 'ready', data: {text: string, image: 'used' | 'none' | 'refused'}}
  *   | {event: 'failed', data: ErrorBody}
  *   | {event: 'notice', data: {code: string, text: string}}} OwnEvent
  */

@@ -9,7 +9,7 @@ import { coded } from './coded_error.js';
 import { show } from './dom.js';
 
 /** @typedef {import('./embedder_protocol.js').EmbedderFacts} EmbedderFacts */
-/** @typedef {import('./protocol.js').ShelfEntry} ShelfEntry */
+/** @typedef {import('./store_protocol.js').ShelfEntry} ShelfEntry */
 /** @typedef {import('./store.js').Store} Store */
 /** @typedef {import('./worker_client.js').WorkerClient} WorkerClient */
 

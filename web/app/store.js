@@ -13,11 +13,11 @@
 
 /**
  * @typedef {{kind: 'booting', progress: ProgressData}
- *   | {kind: 'ready', took_ms: number}
+ *   | {kind: 'ready', took_ms: number, image: 'used' | 'none' | 'refused'}
  *   | {kind: 'failed', code: string, text: string}} BootState
  */
 
-/** @typedef {{kind: 'asking'} | ({kind: 'known'} & import('./protocol.js').Shelf)} ShelfState */
+/** @typedef {{kind: 'asking'} | ({kind: 'known'} & import('./store_protocol.js').Shelf)} ShelfState */
 
 /**
  * A loaded model stays in `facts` while another one loads.
@@ -27,8 +27,9 @@
  */
 
 /**
+ * A turn without a request waits for the model that is being loaded.
  * @typedef {{kind: 'idle'}
- *   | {kind: 'running', request: number, message: number, progress: ProgressData | null, is_stopping: boolean}} TurnState
+ *   | {kind: 'running', request: number | null, message: number, progress: ProgressData | null, is_stopping: boolean}} TurnState
  */
 
 /**
@@ -211,6 +212,23 @@ export class Store extends EventTarget {
       if (now.every((value, index) => value === seen[index])) return;
       seen = now;
       watcher(this.#state);
+    });
+  }
+
+  /**
+   * Waits until the state is so; at once where it is already.
+   * @param {(state: PageState) => boolean} condition
+   * @returns {Promise<void>}
+   */
+  until(condition) {
+    return new Promise((resolve) => {
+      const check = () => {
+        if (!condition(this.#state)) return;
+        this.removeEventListener('change', check);
+        resolve();
+      };
+      this.addEventListener('change', check);
+      check();
     });
   }
 

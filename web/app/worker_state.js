@@ -4,7 +4,7 @@
  */
 
 import { CodedError } from './coded_error.js';
-import { forgotten } from './conversation.js';
+import { forgotten } from './exchange.js';
 
 /** @typedef {import('./protocol.js').ErrorBody} ErrorBody */
 /** @typedef {import('./protocol.js').OwnEvent} OwnEvent */
@@ -39,7 +39,7 @@ export class WorkerState {
         if (is_booting) this.#store.update({ boot: { kind: 'booting', progress: event.data } });
         break;
       case 'ready':
-        if (is_booting) this.#showReady();
+        if (is_booting) this.#showReady(event.data.image);
         break;
       case 'failed':
         this.#showFailure(event.data);
@@ -81,9 +81,10 @@ export class WorkerState {
     }
   }
 
-  #showReady() {
+  /** @param {'used' | 'none' | 'refused'} image */
+  #showReady(image) {
     const took_ms = performance.now() - this.#started_ms;
-    this.#store.update({ boot: { kind: 'ready', took_ms } });
+    this.#store.update({ boot: { kind: 'ready', took_ms, image } });
   }
 
   /** @param {ErrorBody} error */

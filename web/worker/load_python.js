@@ -1,11 +1,17 @@
 /**
  * Brings Python up in this worker, in named steps.
  * Takes a host object and a function to report steps to, gives the one function that Python hands
- * back: `receive`. The only Python that is named here is `py_core.bridge.worker_entry.start`.
+ * back: `receive`. A kept image of the started Python saves most of it; where there is none, or it
+ * does not fit, Python starts as on the first visit. The only Python that is named here is
+ * `py_core.bridge.worker_entry.start`.
  */
 
 import { CodedError } from '../app/coded_error.js';
 import { siteUrl } from '../app/site_url.js';
+import { forgetImage, readImage, refuseImage } from './image_store.js';
+import { startPyodide } from './pyodide_start.js';
+import { openNetworkToPython } from './python_network.js';
+import { restoreImage } from './restore_image.js';
 
 const PACKAGES = Object.freeze([
   'numpy',
@@ -19,77 +25,81 @@ export const STEP_COUNT = 4;
 
 /** @typedef {((...parts: unknown[]) => any) & {callKwargs: (...parts: unknown[]) => any}} PythonFunction */
 
-/**
- * @typedef {object} Runtime
- * @property {(name: string) => any} pyimport
- * @property {(names: readonly string[], options: object) => Promise<unknown>} loadPackage
- * @property {{HEAPU8: Uint8Array<ArrayBuffer>, memory?: unknown}} _module
- * @property {{on_fatal?: (error: unknown) => void}} _api
- */
+/** @typedef {import('./pyodide_start.js').Runtime} Runtime */
 
 /** @typedef {(step: string, done: number, text: string) => void} ReportStep */
+
+/** @typedef {{version: string, files: {path: string, role: string}[]}} AssetList */
+
+/** @typedef {'used' | 'none' | 'refused'} ImageState whether there was an image, or can be one */
 
 /**
  * @param {object} host
  * @param {ReportStep} report
  * @param {(runtime: Runtime) => void} onRuntime called once, before any of our code runs
- * @returns {Promise<(json: string) => void>}
+ * @returns {Promise<{receive: (json: string) => void, image: ImageState}>}
  */
 export async function loadPython(host, report, onRuntime) {
   report('runtime', 0, 'Starting Python');
-  const wheel = findWheel();
-  const runtime = await startRuntime();
+  const assets = readAssets();
+  const version = assets.then((list) => list.version);
+  version.catch(() => {}); // Said by whoever needs the list.
+  const { runtime, image } = await startFromImage(version);
+  if (runtime) {
+    onRuntime(runtime);
+    report('start', 3, 'Starting Tinyloom');
+    return { receive: startCore(runtime, host), image };
+  }
+  return { receive: await startAnew(host, report, { assets, onRuntime }), image };
+}
+
+/**
+ * @param {Promise<string>} version
+ * @returns {Promise<{runtime: Runtime | null, image: ImageState}>}
+ */
+async function startFromImage(version) {
+  const image = await readImage(version);
+  if (typeof image === 'string') return { runtime: null, image };
+  try {
+    return { runtime: await restoreImage(image), image: 'used' };
+  } catch {
+    const is_damaged = await image.verified.then(
+      () => false,
+      () => true,
+    );
+    await (is_damaged ? forgetImage() : refuseImage(await version));
+    return { runtime: null, image: is_damaged ? 'none' : 'refused' };
+  }
+}
+
+/**
+ * @param {object} host
+ * @param {ReportStep} report
+ * @param {{assets: Promise<AssetList>, onRuntime: (runtime: Runtime) => void}} shared
+ * @returns {Promise<(json: string) => void>}
+ */
+async function startAnew(host, report, { assets, onRuntime }) {
+  const runtime = await startPyodide({});
   onRuntime(runtime);
   report('packages', 1, 'Unpacking numpy and pydantic');
-  await runtime.loadPackage(PACKAGES, { checkIntegrity: true, messageCallback: ignore });
+  await runtime.loadPackage(PACKAGES, { checkIntegrity: true, messageCallback: () => {} });
   report('wheel', 2, 'Installing Tinyloom');
-  await installWheel(runtime, await wheel);
+  await installWheel(runtime, findWheel(await assets));
   report('start', 3, 'Starting Tinyloom');
   openNetworkToPython(runtime);
   return startCore(runtime, host);
 }
 
-/** @returns {Promise<Runtime>} */
-async function startRuntime() {
-  const { loadPyodide } = await import(siteUrl('vendor/pyodide/pyodide.mjs'));
-  const options = { indexURL: siteUrl('vendor/pyodide/'), stdout: ignore, stderr: ignore };
-  return failingWithWasm(() => loadPyodide(options));
-}
-
-/**
- * Fails when the WebAssembly module cannot be fetched or compiled: Pyodide itself would only warn
- * in the console and then wait for ever.
- * @template T
- * @param {() => Promise<T>} start
- * @returns {Promise<T>}
- */
-async function failingWithWasm(start) {
-  const instantiate = WebAssembly.instantiateStreaming;
-  /** @type {Promise<never>} */
-  const failure = new Promise((_, reject) => {
-    WebAssembly.instantiateStreaming = async (source, imports) => {
-      try {
-        return await instantiate(source, imports);
-      } catch (cause) {
-        reject(cause);
-        throw cause;
-      }
-    };
-  });
-  try {
-    return await Promise.race([start(), failure]);
-  } finally {
-    WebAssembly.instantiateStreaming = instantiate;
-  }
-}
-
-/** @returns {Promise<string>} the address of our wheel, by the asset list of this very version */
-async function findWheel() {
+/** @returns {Promise<AssetList>} the asset list of this very version */
+async function readAssets() {
   const signal = AbortSignal.timeout(LIST_DEADLINE_MS);
   const response = await fetch(siteUrl('assets.json'), { signal });
-  /** @type {{files: {path: string, role: string}[]}} */
-  const assets = await response.json();
-  const found = assets.files.find((file) => file.role === 'python');
+  return response.json();
+}
+
+/** @param {AssetList} assets */
+function findWheel({ files }) {
+  const found = files.find((file) => file.role === 'python');
   if (!found)
     throw new CodedError('no_wheel', 'assets.json names no Python wheel. Run serve.py again.');
   return siteUrl(found.path);
@@ -107,27 +117,6 @@ async function installWheel(runtime, wheel) {
 }
 
 /**
- * Lets Python's urllib use the browser's network.
- * On an isolated page pyodide-http would start a helper from a blob, which the content security
- * policy forbids: Chromium would then wait for it for ever, and WebKit fails at once. While it is
- * imported the page looks not isolated, so it asks synchronously in this worker.
- * @param {Runtime} runtime
- */
-function openNetworkToPython(runtime) {
-  const name = 'crossOriginIsolated';
-  const own = Object.getOwnPropertyDescriptor(self, name);
-  Object.defineProperty(self, name, { value: false, configurable: true });
-  try {
-    const http = runtime.pyimport('pyodide_http');
-    http.patch_all();
-    http.destroy();
-  } finally {
-    if (own) Object.defineProperty(self, name, own);
-    else Reflect.deleteProperty(self, name);
-  }
-}
-
-/**
  * @param {Runtime} runtime
  * @param {object} host
  * @returns {(json: string) => void}
@@ -138,5 +127,3 @@ function startCore(runtime, host) {
   entry.destroy();
   return receive;
 }
-
-function ignore() {}

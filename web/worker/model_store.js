@@ -6,8 +6,8 @@
 
 import { CodedError } from '../app/coded_error.js';
 import { download } from './model_download.js';
+import { readAside } from './read_aside.js';
 import { listServed } from './served_models.js';
-import { sha256 as digest } from './sha256.js';
 import { openCacheStore } from './stores/cache_storage.js';
 import { MemoryStore } from './stores/memory.js';
 import { openOriginPrivate } from './stores/origin_private.js';
@@ -48,11 +48,11 @@ export class ModelStore {
   /** @type {Promise<Storage> | null} */
   #opening = null;
 
-  /** @returns {Promise<import('../app/protocol.js').Shelf>} */
+  /** @returns {Promise<import('../app/store_protocol.js').Shelf>} */
   async list() {
     const storage = await this.#storage();
     const [kept, served] = await Promise.all([this.#records(), listServed()]);
-    /** @type {Map<string, import('../app/protocol.js').ShelfEntry & {role?: string | undefined}>} */
+    /** @type {Map<string, import('../app/store_protocol.js').ShelfEntry & {role?: string | undefined}>} */
     const entries = new Map();
     for (const { sha256, label, size, role } of served ?? []) {
       const entry = { sha256, label, file_bytes: size, is_stored: false, is_served: true, role };
@@ -82,11 +82,11 @@ export class ModelStore {
    * @returns {Promise<{record: ModelRecord, bytes: ArrayBuffer}>}
    */
   async take(sha256, asked) {
-    const kept = await this.#takeKept(sha256, asked);
+    const kept = await this.takeKept(sha256, asked);
     if (kept) return kept;
     // Two tabs that want the same model: the second waits here and then finds it kept.
     return navigator.locks.request(`tinyloom-model-${sha256}`, async () => {
-      const other = await this.#takeKept(sha256, asked);
+      const other = await this.takeKept(sha256, asked);
       return other ?? this.#fetch(sha256, asked);
     });
   }
@@ -118,17 +118,19 @@ export class ModelStore {
   }
 
   /**
+   * Gives the verified bytes of a model that is kept here, or null; asks no server.
    * @param {string} sha256
    * @param {Asked} asked
    */
-  async #takeKept(sha256, asked) {
+  async takeKept(sha256, asked) {
     const record = (await this.#records()).find((kept) => kept.sha256 === sha256);
     if (!record) return null;
     asked.progress('verify', 0, record.file_bytes, `Reading ${record.label}`);
-    const bytes = (await this.#memory.read(sha256)) ?? (await (await this.#storage()).read(sha256));
-    if (bytes && (await digest(bytes)) === sha256) {
+    const inMemory = (await this.#memory.read(sha256)) !== null;
+    const found = await readAside(inMemory ? this.#memory : await this.#storage(), sha256);
+    if (found?.sha256 === sha256) {
       asked.progress('verify', record.file_bytes, record.file_bytes, `Verified ${record.label}`);
-      return { record, bytes };
+      return { record, bytes: found.bytes };
     }
     await this.remove(sha256);
     asked.notice('stored_model_broken', `The stored ${record.label} was damaged and was removed.`);

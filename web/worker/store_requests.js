@@ -5,6 +5,7 @@
  */
 
 import { CodedError } from '../app/coded_error.js';
+import { rememberModel, takeLastModel } from './last_model.js';
 import { forgetPrefixesOf } from './saved_prefixes.js';
 import { sha256 as digest } from './sha256.js';
 
@@ -43,6 +44,11 @@ export class StoreRequests {
         return this.#store.list();
       case 'store.open':
         return this.#open(payload.sha256, asked);
+      case 'store.open_last':
+        return this.#openLast(asked);
+      case 'store.remember':
+        await rememberModel(payload.model);
+        return {};
       case 'store.import':
         return this.#import(payload.name, asked);
       case 'store.keep':
@@ -76,6 +82,17 @@ export class StoreRequests {
     this.#chosen = null;
     const { record, bytes } = await this.#store.take(sha256, asked);
     return this.#opened(record.label, sha256, bytes);
+  }
+
+  /**
+   * @param {Asked} asked
+   * @returns {Promise<{opened: OpenedModel, last: import('./last_model.js').LastModel}>}
+   */
+  async #openLast(asked) {
+    const last = await takeLastModel();
+    const kept = last && (await this.#store.takeKept(last.sha256, asked));
+    if (!kept) throw new CodedError('not_kept', 'No model of an earlier visit is kept here.');
+    return { opened: this.#opened(last.label, last.sha256, kept.bytes), last };
   }
 
   /**

@@ -1,7 +1,7 @@
 /**
  * The worker: brings Python up, then passes strings both ways.
  * Requests about model files are answered here, also while Python is starting; all others wait for
- * it in order. Knows the kinds by name only.
+ * it in order. Says nothing before it is spoken to. Knows the kinds by name only.
  */
 
 import { CodedError, coded } from '../app/coded_error.js';
@@ -30,9 +30,14 @@ let pythonHeap = () => new Uint8Array();
 /** @type {() => unknown} */
 let pythonMemory = () => undefined;
 
+/** @type {string[] | null} what was to be said before anybody spoke to this worker */
+let unsaid = [];
+
 self.onmessage = (/** @type {MessageEvent<string | {json: string, file: File}>} */ message) => {
   const { json, file } =
     typeof message.data === 'string' ? { json: message.data, file: null } : message.data;
+  for (const text of unsaid?.splice(0) ?? []) self.postMessage(text);
+  unsaid = null;
   /** @type {RequestMessage} */
   const request = JSON.parse(json);
   if (request.kind.startsWith('store.')) answerHere(request, file);
@@ -107,12 +112,13 @@ async function boot() {
     pythonHeap: () => pythonHeap(),
     pythonMemory: () => pythonMemory(),
   });
-  receive = await loadPython(host, reportStep, (runtime) => {
+  const python = await loadPython(host, reportStep, (runtime) => {
     pythonHeap = () => runtime._module.HEAPU8;
     pythonMemory = () => runtime._module.memory;
     runtime._api.on_fatal = pythonLost;
   });
-  postEvent(WORKER_ID, 'ready', { text: 'Ready' });
+  receive = python.receive;
+  postEvent(WORKER_ID, 'ready', { text: 'Ready', image: python.image });
   for (const { id, json } of waitingForPython.splice(0)) passToPython(id, json);
 }
 
@@ -174,7 +180,9 @@ function postError(id, { code, message, details }) {
 
 /** @param {object} message */
 function post(message) {
-  self.postMessage(JSON.stringify({ v: PROTOCOL_VERSION, ...message }));
+  const text = JSON.stringify({ v: PROTOCOL_VERSION, ...message });
+  if (unsaid) unsaid.push(text);
+  else self.postMessage(text);
 }
 
 /** @param {unknown} thrown */

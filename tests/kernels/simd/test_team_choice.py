@@ -78,3 +78,12 @@ def test_threads_that_do_not_help_are_ended():
     assert settle(choice) == 0
     assert threads.is_dismissed
     assert choice.seats == 1
+
+
+def test_the_first_work_is_not_kept_waiting_for_a_timing():
+    """All threads take part in it as they are; only the next work times them."""
+    choice, threads = choose(2, {0: 40, 2: 20})
+    threads.is_ready = True
+    assert choice.settle() == 200
+    assert not choice.is_settled
+    assert settle(choice) == 200

@@ -85,7 +85,7 @@ def test_a_stopped_load_leaves_the_old_model():
         facts = await page.ask("runtime.facts")
         return reply, facts, page.host.closed
 
-    reply, facts, closed = converse(script, tick_ms=20.0)
+    reply, facts, closed = converse(script, tick_ms=50.0)
 
     assert reply["error"]["code"] == "cancelled"
     assert facts["state"] == "ready"

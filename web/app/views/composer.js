@@ -76,6 +76,7 @@ export function composerView(root, store, client) {
 function describe(turn) {
   if (turn.kind === 'idle') return '';
   if (turn.is_stopping) return 'Stopping';
+  if (turn.request === null) return 'Waiting for the model';
   const { progress } = turn;
   if (progress?.step !== 'prefill' || progress.done >= progress.total) return 'Writing';
   return `Reading the prompt: ${show(progress.done, 'count')} of ${show(progress.total, 'count')} tokens`;

@@ -4,7 +4,7 @@ import { part, show } from '../dom.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../store.js').PageState} PageState */
-/** @typedef {import('../protocol.js').ShelfEntry} ShelfEntry */
+/** @typedef {import('../store_protocol.js').ShelfEntry} ShelfEntry */
 
 /**
  * @typedef {object} ModelClient

@@ -16,7 +16,7 @@ export function statusView(root, store) {
     engine.dataset.state = boot.kind;
     if (boot.kind === 'booting') engine.textContent = boot.progress.text;
     else engine.textContent = boot.kind === 'ready' ? 'Ready' : 'Did not start';
-    if (boot.kind === 'ready') engine.title = `Started in ${(boot.took_ms / 1000).toFixed(1)} s`;
+    if (boot.kind === 'ready') engine.title = describeStart(boot);
   });
   store.watch(['offline'], ({ offline: state }) => {
     const texts = {
@@ -31,4 +31,10 @@ export function statusView(root, store) {
     offline.textContent = texts[state.kind];
     offline.title = state.kind === 'not_saved' ? state.text : '';
   });
+}
+
+/** @param {{took_ms: number, image: string}} boot */
+function describeStart({ took_ms, image }) {
+  const seconds = (took_ms / 1000).toFixed(1);
+  return image === 'used' ? `Started in ${seconds} s from an image` : `Started in ${seconds} s`;
 }

@@ -16,11 +16,19 @@ const DIRECTORY_NAME = 'models';
 export async function openOriginPrivate() {
   const root = await navigator.storage.getDirectory();
   const directory = await root.getDirectoryHandle(DIRECTORY_NAME, { create: true });
-  // Some private windows hand out the directory and refuse only the write: try one.
-  const name = `probe-${crypto.randomUUID()}`;
-  await write(directory, name, new Uint8Array([1]));
-  await directory.removeEntry(name);
+  // Some private windows hand out the directory and refuse only the write: try one, once.
+  if (await isEmpty(directory)) {
+    const name = `probe-${crypto.randomUUID()}`;
+    await write(directory, name, new Uint8Array([1]));
+    await directory.removeEntry(name);
+  }
   return new OriginPrivateStore(directory);
+}
+
+/** @param {FileSystemDirectoryHandle} directory */
+async function isEmpty(directory) {
+  for await (const _ of directory.keys()) return false;
+  return true;
 }
 
 export class OriginPrivateStore {
