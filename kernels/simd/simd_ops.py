@@ -46,7 +46,7 @@ class SimdOps:
     Args:
         config: the model's header.
         port: where the module runs; closed together with the op set.
-        cache_kind: how keys and values are kept; int8 needs head widths that are multiples of 8.
+        cache_kind: how keys and values are kept; codes need head widths that are multiples of 8.
         uses_team: whether threads may share the work where the port has them.
 
     Raises:

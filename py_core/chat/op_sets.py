@@ -13,7 +13,7 @@ from kernels.memory_plan import Engine, OpSetName
 from kernels.model_config import ModelConfig
 from kernels.numpy_ops import NumpyOps
 from kernels.ops import OpSet
-from kernels.simd.kv_storage import KINDS, choose_kind
+from kernels.simd.kv_storage import FORMATS, KINDS, choose_kind
 from kernels.simd.simd_ops import find_shape_fault
 from py_core.chat.simd_engine import KernelShell, find_simd_home
 
@@ -26,10 +26,13 @@ _NUMPY_CACHE = "The numpy engine keeps its KV cache as f32; int8 needs the simd 
 
 @dataclass(frozen=True, slots=True)
 class EngineWish:
-    """What a person chose for the next model."""
+    """What a person chose for the next model.
+
+    A finer cache than the one wished for needs no word; a larger one than int8 does.
+    """
 
     op_set: OpSetWish = "auto"
-    cache_format: CacheFormat = "f32"
+    cache_format: CacheFormat = "int16"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,11 @@ def choose_op_set(
         notice = f"The simd engine cannot run this model ({fault}); the numpy engine is used."
         return _choose_numpy(wish, available, notice)
     home, kind = available["simd"], KINDS[wish.cache_format]
-    is_met = choose_kind(config, kind) == kind
+    kept = FORMATS[choose_kind(config, kind)]
     return OpSetChoice(
-        Engine("simd", wish.cache_format if is_met else "f32", home.seats),
+        Engine("simd", kept, home.seats),
         home.make,
-        cache_notice="" if is_met else _NARROW_HEADS,
+        cache_notice=_NARROW_HEADS if kept != wish.cache_format == "int8" else "",
     )
 
 

@@ -90,12 +90,13 @@ static void place_rows(const Work *work, const Cache *cache, u32 layer, u32 star
 
 static void score(const View *view, const f32 *queries, u32 first, u32 end, f32 *scores) {
   if (view->cache->kind == CACHE_F32) score_f32(view, queries, first, end, scores);
-  else score_int8(view, queries, first, end, scores);
+  else score_codes(view, queries, first, end, scores);
 }
 
-static void mix(const View *view, const f32 *weights, u32 first, u32 end, f32 *mixed, u8 *memory) {
-  if (view->cache->kind == CACHE_F32) mix_f32(view, weights, first, end, mixed);
-  else mix_int8(view, weights, first, end, mixed, (i16 *)memory);
+static void mix(const View *view, const f32 *weights, const f32 *shares, u32 first, u32 end, f32 *mixed,
+                u8 *memory) {
+  if (view->cache->kind == CACHE_F32) mix_f32(view, weights, shares, first, end, mixed);
+  else mix_codes(view, weights, shares, first, end, mixed, (u32 *)memory);
 }
 
 static f32 *mixed_at(const Work *work, const f32 *queries) {
@@ -107,13 +108,14 @@ static void attend_by_token(const Work *work, const Cache *cache, u32 layer, u32
   u32 heads = work->model->kv_head_count;
   Span units = share_of(work->tokens * heads, work->seat);
   f32 *scores = (f32 *)(work->memory + SHARED_QUERIES * ATTENTION_CHUNK * 2);
+  f32 *shares = scores + work->model->head_count / heads * work->scratch->position_limit;
   for (u32 unit = units.first; unit < units.end; unit++) {
     u32 token = unit / heads, positions = start + token + 1;
     View view = view_of(work, cache, layer, unit % heads, positions);
     const f32 *queries = queries_at(work, token, unit % heads);
     score(&view, queries, 0, positions, scores);
-    for (u32 i = 0; i < view.group; i++) softmax_row(scores + i * view.score_stride, positions);
-    mix(&view, scores, 0, view.head_dim, mixed_at(work, queries), work->memory);
+    for (u32 i = 0; i < view.group; i++) shares[i] = softmax_row(scores + i * view.score_stride, positions);
+    mix(&view, scores, shares, 0, view.head_dim, mixed_at(work, queries), work->memory);
   }
 }
 
@@ -121,24 +123,24 @@ static void attend_by_token(const Work *work, const Cache *cache, u32 layer, u32
 static void attend_together(const Work *work, const Cache *cache, u32 layer, u32 start) {
   const Model *model = work->model;
   u32 positions = start + 1, stride = work->scratch->position_limit, dim = model->head_dim;
+  f32 *scores = work->scratch->scores, *shares = scores + model->head_count * stride;
   Span eights = share_of((positions + 7) / 8, work->seat);
   u32 end = smaller(eights.end * 8, positions);
   for (u32 head = 0; head < model->kv_head_count; head++) {
     View view = view_of(work, cache, layer, head, positions);
-    score(&view, queries_at(work, 0, head), eights.first * 8, end,
-          work->scratch->scores + head * view.group * stride);
+    score(&view, queries_at(work, 0, head), eights.first * 8, end, scores + head * view.group * stride);
   }
   meet(work->seat);
   Span rows = share_of(model->head_count, work->seat);
-  for (u32 row = rows.first; row < rows.end; row++)
-    softmax_row(work->scratch->scores + row * stride, positions);
+  for (u32 row = rows.first; row < rows.end; row++) shares[row] = softmax_row(scores + row * stride, positions);
   meet(work->seat);
-  u32 width = dim % 16 ? 4 : 16, parts = dim / width;
+  u32 width = dim % 8 ? 4 : 8, parts = dim / width;
   Span units = share_of(model->kv_head_count * parts, work->seat);
-  for (u32 unit = units.first; unit < units.end; unit++) {
-    u32 head = unit / parts, lane = unit % parts * width;
+  for (u32 unit = units.first, next; unit < units.end; unit = next) {
+    u32 head = unit / parts, row = head * model->head_count / model->kv_head_count;
+    next = smaller((head + 1) * parts, units.end);
     View view = view_of(work, cache, layer, head, positions);
-    mix(&view, work->scratch->scores + head * view.group * stride, lane, lane + width,
+    mix(&view, scores + row * stride, shares + row, unit % parts * width, (next - head * parts) * width,
         mixed_at(work, queries_at(work, 0, head)), work->memory);
   }
 }

@@ -74,12 +74,23 @@ def test_a_shape_that_the_kernels_cannot_run_falls_back_with_its_reason():
     assert "head_dim 2" in chosen.op_set_notice
 
 
-@pytest.mark.parametrize(("cache_format", "row_bytes"), [("f32", 8 * 4), ("int8", 8 + 4)])
+@pytest.mark.parametrize(
+    ("cache_format", "row_bytes"), [("f32", 8 * 4), ("int16", 8 * 2 + 4), ("int8", 8 + 4)]
+)
 def test_keys_and_values_are_kept_as_wished(cache_format, row_bytes):
     """Two layers, two key/value heads of width 8."""
     model = load(cache_format)
     assert model.ops.name == "simd"
     assert model.cache.storage.bytes_per_token == 2 * 2 * 2 * row_bytes
+
+
+@pytest.mark.parametrize("cache_format", KINDS)
+def test_only_the_wish_to_save_memory_is_answered_where_it_cannot_be_met(cache_format):
+    """Heads of width 4: the default becomes float32 without a word, int8 with one."""
+    narrow = replace(SMALL, head_dim=4, head_count=SMALL.hidden_size // 4)
+    chosen = choose_op_set(EngineWish(cache_format=cache_format), narrow, BOTH)
+    assert chosen.engine.cache_format == "f32"
+    assert ("do not suit" in chosen.cache_notice) == (cache_format == "int8")
 
 
 def test_a_lost_thread_is_reported_once():
