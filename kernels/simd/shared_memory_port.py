@@ -14,7 +14,7 @@ from kernels.simd.port import STACK_BYTES, STACK_POINTER, AnyArray, address_of
 from kernels.simd.regions import Regions
 
 _PAGE = 1 << 16
-_TEAM_BYTES = 128
+_TEAM_BYTES = 192
 _COUNT_OFFSET, _READY_OFFSET = 0, 4  # words of the record `Team` in source/team.c
 _SMALL_BYTES = 1 << 16
 

@@ -162,6 +162,26 @@ def test_a_cache_that_grew_holds_what_it_held(cache_kind):
     assert small.capacity < large.capacity
 
 
+@pytest.mark.parametrize("tokens", [1, 4, 130])
+def test_layers_in_one_call_give_the_very_bits_of_single_blocks(tokens):
+    """In one span or in several, for more rows than a call takes too."""
+    ops = load_simd_ops(stored("q4_1"), CacheKind.INT16)
+    expected = hidden_states(ops, [LONG_IDS[:tokens]])
+    for spans in ([range(2)], [range(1), range(1, 2)]):
+        cache, hidden = ops.new_cache(512), ops.embed(np.array(LONG_IDS[:tokens], dtype=np.int32))
+        for span in spans:
+            hidden = ops.layers(span, hidden, cache, 0)
+        np.testing.assert_array_equal(hidden, expected)
+
+
+def test_a_call_takes_more_layers_the_fewer_rows_it_has():
+    """A single token goes through all layers at once, a full chunk through one at a time."""
+    ops = load_simd_ops(RandomTensors(replace(WIDE, layer_count=30)))
+    counts = [ops.layers_per_call(tokens, 100) for tokens in (1, 4, 16, 128)]
+    assert counts == [30, 30, 8, 1]
+    assert ops.layers_per_call(1, 50_000) < 30
+
+
 def test_interleaved_runs_do_not_disturb_each_other():
     """What a block has given out stays true when another run uses the same buffers."""
     ops = load_simd_ops(RandomTensors(WIDE))
@@ -177,14 +197,14 @@ def test_interleaved_runs_do_not_disturb_each_other():
 
 
 def test_an_abandoned_run_leaves_the_cache_true():
-    """Closing the steps in the middle of a layer, as the stop button does."""
+    """Closing the steps between two layers, as the stop button does."""
     decoder = load_simd_decoder(RandomTensors(WIDE))
     cache = decoder.new_cache()
     decoder.forward(IDS, cache)
-    steps = decoder.forward_steps(LONG_IDS[:50], cache)
-    for _ in range(2):
-        next(steps)
+    steps = decoder.forward_steps(LONG_IDS[:120], cache)
+    next(steps)
     steps.close()
+    assert cache.length == len(IDS)
     expected = decoder.forward([1, 2], decoder_cache_of(decoder, IDS))
     np.testing.assert_array_equal(decoder.forward([1, 2], cache), expected)
 
