@@ -48,6 +48,12 @@ class Decoder:
             yield
         return np.asarray(self.ops.logits(hidden[-1:])[0])  # [V]
 
+    def rows_steps(self, ids: Sequence[int], cache: KvCache) -> Generator[None, None, F32]:
+        """Read a few ids in one chunk and give the logits after each of them: `[T, V]`."""
+        self._check(ids)
+        hidden = yield from self.hidden_steps(ids, cache)  # [T, H]
+        return np.asarray(self.ops.logits(hidden))  # [T, V]
+
     def hidden_steps(self, ids: Sequence[int], cache: KvCache) -> Generator[None, None, F32]:
         """Read one chunk through all layers and commit it; return hidden states `[T, H]`."""
         start = cache.length
