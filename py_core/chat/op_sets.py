@@ -5,7 +5,7 @@ of the wish that could not be met. Knows the names of the op sets, not how weigh
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kernels.kv_cache import CacheFormat
@@ -21,6 +21,7 @@ OpSetWish = Literal["auto", "numpy", "simd"]
 OpSetFactory = Callable[[ModelConfig, CacheFormat], OpSet]
 
 _NARROW_HEADS = "The heads of this model do not suit an int8 KV cache; it is kept as f32."
+_NO_SHARED_MEMORY = "The memory for threads could not grow; one thread uses Python's own memory."
 _NUMPY_CACHE = "The numpy engine keeps its KV cache as f32; int8 needs the simd engine."
 
 
@@ -37,10 +38,14 @@ class EngineWish:
 
 @dataclass(frozen=True, slots=True)
 class OpSetHome:
-    """Where an op set runs: how to make one, and the most threads that it may use."""
+    """Where an op set runs: how to make one, and the most threads that it may use.
+
+    `make_alone` makes one without threads, where their memory cannot be had.
+    """
 
     make: OpSetFactory
     seats: int = 1
+    make_alone: OpSetFactory | None = None
 
 
 def make_numpy_ops(config: ModelConfig, _: CacheFormat) -> OpSet:
@@ -61,12 +66,26 @@ class OpSetChoice:
     make: OpSetFactory
     op_set_notice: str = ""
     cache_notice: str = ""
+    make_alone: OpSetFactory | None = None
+
+    def find_alone(self) -> "OpSetChoice | None":
+        """Give the same engine without threads, where there is a choice."""
+        if self.make_alone is None:
+            return None
+        return OpSetChoice(replace(self.engine, seats=1), self.make_alone, _NO_SHARED_MEMORY)
 
 
 def list_op_sets(shell: KernelShell) -> OpSetHomes:
     """Give the op sets that run here, the best one first."""
     simd = find_simd_home(shell)
-    return OP_SETS if simd is None else {"simd": OpSetHome(simd.make, simd.seats), **OP_SETS}
+    return (
+        OP_SETS
+        if simd is None
+        else {
+            "simd": OpSetHome(simd.make, simd.seats, simd.make_alone),
+            **OP_SETS,
+        }
+    )
 
 
 def choose_op_set(
@@ -86,6 +105,7 @@ def choose_op_set(
     return OpSetChoice(
         Engine("simd", kept, home.seats),
         home.make,
+        make_alone=home.make_alone,
         cache_notice=_NARROW_HEADS if kept != wish.cache_format == "int8" else "",
     )
 

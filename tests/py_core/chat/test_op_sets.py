@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kernels.byte_source import BytesSource
@@ -13,7 +14,7 @@ from kernels.simd.module_bytes import SINGLE, read_module
 from kernels.simd.simd_ops import SimdOps
 from py_core.chat.loaded_model import FileOrigin
 from py_core.chat.memory_room import MemoryRoom
-from py_core.chat.model_session import ModelSession
+from py_core.chat.model_session import ModelSession, OpSetFallback
 from py_core.chat.op_sets import (
     OP_SETS,
     EngineWish,
@@ -102,3 +103,37 @@ def test_a_lost_thread_is_reported_once():
     assert "one thread" in (report_lost_thread(ops) or "")
     assert report_lost_thread(ops) is None
     assert report_lost_thread(NumpyOps(SMALL)) is None
+
+
+class NarrowPort(WasmtimePort):
+    """A memory for threads that is nearly full and cannot grow."""
+
+    def __init__(self, module: bytes) -> None:
+        super().__init__(module, seats=2)
+        self.allocate(3_900_000)
+
+    def _grow(self, missing: int) -> int:
+        raise MemoryError(missing)
+
+
+def test_a_memory_for_threads_that_cannot_grow_gives_way_to_one_thread():
+    """The model is there all the same, in one seat, with a sentence; its answer is the same."""
+
+    def make_shared(config: ModelConfig, cache_format: CacheFormat) -> SimdOps:
+        return SimdOps(
+            config, NarrowPort(read_module(SINGLE)), cache_kind=KINDS[cache_format], uses_team=False
+        )
+
+    homes: OpSetHomes = {"simd": OpSetHome(make_shared, 2, make_simd)}
+    session = ModelSession(MemoryRoom(FakeHost()), homes)
+    source = BytesSource(read_fixture("grouped_q4_1.slm"))
+    steps = list(session.load_steps(source, FileOrigin("m", 1, "0"), EngineWish()))
+    texts = [step.text for step in steps if isinstance(step, OpSetFallback)]
+    assert len(texts) == 1
+    assert "could not grow" in texts[0]
+    model = session.require_model()
+    assert model.ops.seats == 1
+    other = load("int16")
+    expected = other.decoder.forward([5, 6, 7], other.decoder.new_cache())
+    found = model.decoder.forward([5, 6, 7], model.decoder.new_cache())
+    np.testing.assert_array_equal(found, expected)
