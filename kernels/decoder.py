@@ -13,7 +13,7 @@ from kernels.arrays import F32
 from kernels.errors import ErrorCode, kernel_error
 from kernels.kv_cache import FIRST_CAPACITY_TOKENS, KvCache
 from kernels.model_config import ModelConfig
-from kernels.ops import OpSet
+from kernels.ops import LayeredOps, OpSet
 
 
 class Decoder:
@@ -51,19 +51,45 @@ class Decoder:
             yield
         return np.asarray(self.ops.logits(hidden[-1:])[0])  # [V]
 
+    def rows_steps(self, ids: Sequence[int], cache: KvCache) -> Generator[None, None, F32]:
+        """Read a few ids in one chunk and give the logits after each of them: `[T, V]`."""
+        self._check(ids)
+        hidden = yield from self.hidden_steps(ids, cache)  # [T, H]
+        return np.asarray(self.ops.logits(hidden))  # [T, V]
+
     def hidden_steps(self, ids: Sequence[int], cache: KvCache) -> Generator[None, None, F32]:
         """Read one chunk through all layers and commit it; return hidden states `[T, H]`."""
         start = cache.length
         cache.reserve(start + len(ids))
         hidden = self.ops.embed(np.asarray(ids, dtype=np.int32))  # [T, H]
-        for layer in range(self.config.layer_count):
+        if isinstance(self.ops, LayeredOps):
+            hidden = yield from self._layers_at_once(self.ops, hidden, cache)
+        else:
+            hidden = yield from self._block_by_block(hidden, cache)
+        cache.commit(ids)
+        return hidden
+
+    def _layers_at_once(
+        self, ops: LayeredOps, hidden: F32, cache: KvCache
+    ) -> Generator[None, None, F32]:
+        start, count = cache.length, self.config.layer_count
+        size = ops.layers_per_call(len(hidden), start)
+        for first in range(0, count, size):
+            span = range(first, min(first + size, count))
+            hidden = ops.layers(span, hidden, cache, start)  # [T, H]
+            if span.stop < count:
+                yield
+        return hidden
+
+    def _block_by_block(self, hidden: F32, cache: KvCache) -> Generator[None, None, F32]:
+        start, count = cache.length, self.config.layer_count
+        for layer in range(count):
             hidden = self.ops.attention_block(layer, hidden, cache, start)  # [T, H]
-            if len(ids) > 1:
+            if len(hidden) > 1:
                 yield  # a single token's half layer is too short to be worth a pause
             hidden = self.ops.feed_forward_block(layer, hidden)  # [T, H]
-            if layer + 1 < self.config.layer_count:
+            if layer + 1 < count:
                 yield
-        cache.commit(ids)
         return hidden
 
     def chunks(

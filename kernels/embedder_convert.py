@@ -51,14 +51,16 @@ def convert_embedder(
 
 def read_config(text: str) -> EncoderConfig:
     """Read the model's `config.json`."""
+    unusable = "config.json does not describe an encoder; take that of all-MiniLM-L6-v2."
     try:
-        fields = json.loads(text)
-        numbers = {ours: int(fields[theirs]) for ours, theirs in _FIELDS.items()}
-        epsilon = float(fields["layer_norm_eps"])
-    except (ValueError, KeyError, TypeError) as error:
-        message = "config.json does not describe an encoder; take that of all-MiniLM-L6-v2."
-        raise kernel_error(ErrorCode.UNSUPPORTED_SOURCE, "config", message) from error
+        fields = dict(json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise kernel_error(ErrorCode.UNSUPPORTED_SOURCE, "config", unusable) from error
     if fields.get("model_type") != "bert" or fields.get("hidden_act") != "gelu":
         message = "The source is no BERT encoder with GELU; expected all-MiniLM-L6-v2."
         raise kernel_error(ErrorCode.UNSUPPORTED_SOURCE, "model_type", message)
-    return EncoderConfig(**numbers, norm_epsilon=epsilon)
+    try:
+        numbers = {ours: int(fields[theirs]) for ours, theirs in _FIELDS.items()}
+        return EncoderConfig(**numbers, norm_epsilon=float(fields["layer_norm_eps"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise kernel_error(ErrorCode.UNSUPPORTED_SOURCE, "config", unusable) from error

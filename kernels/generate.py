@@ -15,6 +15,7 @@ from kernels.arrays import F32
 from kernels.decoder import Decoder
 from kernels.errors import ErrorCode, kernel_error
 from kernels.kv_cache import KvCache
+from kernels.prompt_lookup import PromptLookup
 from kernels.sampler import Sampler, SamplerSettings
 
 FinishReason: TypeAlias = Literal["end", "length", "context"]
@@ -56,6 +57,7 @@ def generate_steps(  # noqa: PLR0913 - what to run on, what to say, and when to 
     stop_ids: Collection[int] = (),
     want_logprobs: bool = False,
     cut: int = 0,
+    guesses: int = 0,
 ) -> Generator[Step, None, FinishReason]:
     """Read the prompt, then choose ids until a stop id, the length or the context ends it.
 
@@ -63,6 +65,11 @@ def generate_steps(  # noqa: PLR0913 - what to run on, what to say, and when to 
     always read, since its logits are needed. A stop id ends the run and is not produced. The last
     produced id is not in the cache. Closing the generator at any step leaves the cache true. Rows
     of the first `cut` prompt ids come out the same whatever ids follow them.
+
+    With `guesses`, up to so many ids are continued from an earlier place in the text and read
+    together with the chosen one; those that the sampler then chooses too need no step of their own.
+    Each id is drawn from the same logits in the same order, so it is the same id, wherever an op
+    set computes a row alike however many come with it (simd does, numpy does not promise it).
 
     Raises:
         KernelError: `context_exceeded` when the prompt leaves no room for one token,
@@ -73,18 +80,22 @@ def generate_steps(  # noqa: PLR0913 - what to run on, what to say, and when to 
     cache.truncate(reused)
     sampler = Sampler(settings)
     logits = yield from _prefill(decoder, cache, prompt_ids, reused, cut)
+    reader = _Reader(decoder, cache, PromptLookup(prompt_ids, guesses))
     room = decoder.config.max_context - len(prompt_ids)
-    for produced in range(1, max_tokens + 1):
-        chosen = sampler.next_id(logits)
-        if chosen in stop_ids:
-            return "end"
-        yield Token(chosen, log_probability(logits, chosen) if want_logprobs else None)
-        if produced == max_tokens:
-            break
-        if produced == room:
-            return "context"
-        logits = yield from _paused(decoder, cache, [chosen])
-    return "length"
+    try:
+        for produced in range(1, max_tokens + 1):
+            chosen = sampler.next_id(logits)
+            if chosen in stop_ids:
+                return "end"
+            yield Token(chosen, log_probability(logits, chosen) if want_logprobs else None)
+            if produced == max_tokens:
+                break
+            if produced == room:
+                return "context"
+            logits = yield from reader.read(chosen, min(room, max_tokens) - produced - 1)
+        return "length"
+    finally:
+        reader.forget()
 
 
 def log_probability(logits: F32, token: int) -> float:
@@ -125,8 +136,37 @@ def _prefill(
         yield Prefilled(reported, total, reused) if grown else _PAUSE
 
 
-def _paused(decoder: Decoder, cache: KvCache, ids: Sequence[int]) -> Generator[Step, None, F32]:
-    steps = decoder.forward_steps(ids, cache)
+class _Reader:
+    """Reads chosen ids, and guesses behind them that the sampler has yet to choose."""
+
+    def __init__(self, decoder: Decoder, cache: KvCache, lookup: PromptLookup) -> None:
+        self._decoder, self._cache, self._lookup = decoder, cache, lookup
+        self._guesses: list[int] = []
+        self._rows: list[F32] = []
+
+    def read(self, chosen: int, room: int) -> Generator[Step, None, F32]:
+        """Give the logits `[V]` after an id, of which at most `room` more may follow."""
+        self._lookup.extend([chosen])
+        if self._guesses and self._guesses[0] == chosen:
+            self._lookup.judge(right=1, wrong=0)
+            self._guesses.pop(0)
+            return self._rows.pop(0)
+        self._lookup.judge(right=0, wrong=len(self._guesses))
+        self.forget()
+        guesses = self._lookup.guess(room)
+        if not guesses:
+            return (yield from _paused(self._decoder.forward_steps([chosen], self._cache)))
+        rows = yield from _paused(self._decoder.rows_steps([chosen, *guesses], self._cache))
+        self._guesses, self._rows = guesses, list(rows[1:])
+        return np.asarray(rows[0])
+
+    def forget(self) -> None:
+        """Take guesses that were not chosen out of the cache."""
+        self._cache.truncate(self._cache.length - len(self._guesses))
+        self._guesses, self._rows = [], []
+
+
+def _paused(steps: Generator[None, None, F32]) -> Generator[Step, None, F32]:
     while True:
         try:
             next(steps)

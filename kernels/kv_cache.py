@@ -18,8 +18,8 @@ from kernels.model_config import ModelConfig
 
 FIRST_CAPACITY_TOKENS = 256
 
-CacheFormat: TypeAlias = Literal["f32", "int8"]
-"""How keys and values are kept: as they are, or as codes with one scale a row."""
+CacheFormat: TypeAlias = Literal["f32", "int16", "int8"]
+"""How keys and values are kept: as they are, or as codes of 12 or 8 bits with one scale a row."""
 
 
 Rows: TypeAlias = npt.NDArray[Any]

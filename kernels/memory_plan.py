@@ -14,11 +14,11 @@ from kernels.model_config import ModelConfig
 from kernels.model_names import count_parameters
 from kernels.model_shape import ModelShape, StoredShape
 from kernels.numpy_ops import choose_chunk_tokens
-from kernels.simd.kv_storage import KINDS, bytes_per_token, choose_kind, count_table_bytes
+from kernels.simd.kv_storage import FORMATS, KINDS, bytes_per_token, choose_kind, count_table_bytes
 from kernels.simd.panels import kind_of
 from kernels.simd.placed_model import count_weight_bytes
 from kernels.simd.port import STACK_BYTES, aligned
-from kernels.simd.records import CacheKind, Kind
+from kernels.simd.records import Kind
 from kernels.simd.scratch import FIRST_POSITIONS
 from kernels.simd.workspace import count_workspace_bytes
 from kernels.tokenizer_memory import count_tokenizer_bytes
@@ -190,7 +190,7 @@ def _plan_simd(shape: ModelShape, engine: Engine) -> _Needs:
     return _Needs(
         weight_bytes=count_weight_bytes(config, shape.tensors),
         load_bytes=max(map(_staging_bytes, shape.tensors)),
-        cache_format="f32" if kind == CacheKind.F32 else "int8",
+        cache_format=FORMATS[kind],
         kv_bytes_per_token=bytes_per_token(config, kind),
         first_scratch_bytes=fixed
         + count_workspace_bytes(config, FIRST_POSITIONS, seats=engine.seats),

@@ -7,7 +7,7 @@ Does not know sampling, prompts, or where the model's bytes come from.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kernels.arrays import F32, I32
 from kernels.dtypes import StoredTensor
@@ -94,3 +94,14 @@ class OpSet(Protocol):
 
     def close(self) -> None:
         """Let go of the weights."""
+
+
+@runtime_checkable
+class LayeredOps(OpSet, Protocol):
+    """Operations that run several layers in one call, where a call costs more than a block."""
+
+    def layers_per_call(self, tokens: int, start: int) -> int:
+        """Tell how many layers one call should take, at least 1, so that it stays short."""
+
+    def layers(self, span: range, hidden: F32, cache: KvCache, start: int) -> F32:
+        """Attention and feed-forward blocks of consecutive layers: `[T, H] -> [T, H]`."""

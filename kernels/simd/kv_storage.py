@@ -1,6 +1,6 @@
 """Keep the keys and values of all layers in the module's memory.
 
-Takes a port, a model's shape and the kind: float32, or int8 with one scale a row.
+Takes a port, a model's shape and the kind: float32, or codes with one scale a row.
 Gives storage for `kernels.kv_cache.KvCache` and the record that the kernels read.
 Does not know tokens.
 """
@@ -18,19 +18,25 @@ from kernels.simd.port import KernelPort, aligned
 from kernels.simd.records import CacheKind, CacheLayerRecord, CacheRecord, pack
 
 _STEP = 8
-"""Capacities are rounded up to this: kernels take four positions at once, int8 values two."""
+"""Capacities are rounded up to this: kernels take four or eight positions at once."""
 
-KINDS: Mapping[CacheFormat, CacheKind] = {"f32": CacheKind.F32, "int8": CacheKind.INT8}
+KINDS: Mapping[CacheFormat, CacheKind] = {
+    "f32": CacheKind.F32,
+    "int16": CacheKind.INT16,
+    "int8": CacheKind.INT8,
+}
 """The kind of each format."""
+FORMATS: Mapping[CacheKind, CacheFormat] = {kind: name for name, kind in KINDS.items()}
 
 _RECORD_BYTES = 16
-_INT8_STEP = 8
-"""Int8 rows are read eight values at a time."""
+_CODE_STEP = 8
+"""Rows of codes are read eight values at a time."""
+_CODE_BYTES: Mapping[CacheKind, int] = {CacheKind.INT16: 2, CacheKind.INT8: 1}
 
 
 def choose_kind(config: ModelConfig, wish: CacheKind) -> CacheKind:
-    """Give the kind that is wished for, or float32 where a head's width does not suit int8."""
-    return CacheKind.F32 if config.head_dim % _INT8_STEP else wish
+    """Give the kind that is wished for, or float32 where a head's width does not suit codes."""
+    return CacheKind.F32 if config.head_dim % _CODE_STEP else wish
 
 
 def count_table_bytes(config: ModelConfig) -> int:
@@ -64,7 +70,7 @@ class SimdKvStorage:
     @property
     def format(self) -> CacheFormat:
         """How the rows are kept."""
-        return "f32" if self.kind == CacheKind.F32 else "int8"
+        return FORMATS[self.kind]
 
     @property
     def capacity(self) -> int:
@@ -162,7 +168,8 @@ def _row_bytes(config: ModelConfig, kind: CacheKind) -> tuple[int, int, int, int
     """Give the bytes of a key row, a value row and their scales, of one head."""
     if kind == CacheKind.F32:
         return 4 * config.head_dim, 4 * config.head_dim, 0, 0
-    return config.head_dim, config.head_dim, 4, 4
+    row_bytes = _CODE_BYTES[kind] * config.head_dim
+    return row_bytes, row_bytes, 4, 4
 
 
 def _as_f32(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:

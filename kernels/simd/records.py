@@ -26,6 +26,7 @@ class CacheKind(IntEnum):
 
     F32 = 0
     INT8 = 1
+    INT16 = 2  # codes of 12 bits
 
 
 @dataclass(frozen=True, slots=True)

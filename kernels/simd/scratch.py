@@ -16,6 +16,8 @@ FIRST_POSITIONS = 8
 """Room for attention when a model is loaded; it grows with the cache."""
 
 _RECORD_BYTES = 128
+_SHARE = 1
+"""Beside its scores each head keeps the number that makes its weights add up to one."""
 _CHUNK_BYTES = 3 * 512  # codes of one chunk of attention weights, of three query heads
 
 
@@ -41,7 +43,7 @@ class Scratch:
             self._port.release(address)
         self.position_limit = positions
         seat_bytes = _seat_bytes(self._config, positions) * self._port.seats
-        scores_bytes = 4 * self._config.head_count * positions
+        scores_bytes = 4 * self._config.head_count * (positions + _SHARE)
         self._by_positions = [self._port.allocate(size) for size in (seat_bytes, scores_bytes)]
         self._write()
 
@@ -68,7 +70,7 @@ def scratch_bytes(config: ModelConfig, positions: int, seats: int) -> int:
     """Count all buffers for attention over so many positions."""
     room = max(positions, FIRST_POSITIONS)
     fixed = sum(map(aligned, _sizes(config).values())) + aligned(_RECORD_BYTES)
-    scores = aligned(4 * config.head_count * room)
+    scores = aligned(4 * config.head_count * (room + _SHARE))
     return fixed + aligned(seats * _seat_bytes(config, room)) + scores
 
 
@@ -102,5 +104,6 @@ def _blocks(config: ModelConfig) -> int:
 def _seat_bytes(config: ModelConfig, positions: int) -> int:
     """Give what a seat needs at a time: an open panel, or the scores of one group of heads."""
     panel = _blocks(config) * (2 * BLOCK * PANEL_ROWS + 2 * 4 * PANEL_ROWS)
-    scores = _CHUNK_BYTES + 4 * positions * (config.head_count // config.kv_head_count)
+    group = config.head_count // config.kv_head_count
+    scores = _CHUNK_BYTES + 4 * (positions + _SHARE) * group
     return -(-max(panel, scores) // 64) * 64

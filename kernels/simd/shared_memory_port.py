@@ -11,10 +11,10 @@ import numpy as np
 
 from kernels.simd.own_memory_port import ModuleExports
 from kernels.simd.port import STACK_BYTES, STACK_POINTER, AnyArray, address_of
-from kernels.simd.regions import Regions
+from kernels.simd.region_port import RegionPort
 
 _PAGE = 1 << 16
-_TEAM_BYTES = 128
+_TEAM_BYTES = 192
 _COUNT_OFFSET, _READY_OFFSET = 0, 4  # words of the record `Team` in source/team.c
 _SMALL_BYTES = 1 << 16
 
@@ -58,14 +58,13 @@ class KernelMemory(Protocol):
         """End the threads and stop counting the memory as used."""
 
 
-class SharedMemoryPort:
+class SharedMemoryPort(RegionPort):
     """The module among threads; this one has seat 0."""
 
     def __init__(self, memory: KernelMemory) -> None:
         self._memory = memory
+        super().__init__(_PAGE, int(memory.byte_length()))
         self._functions: dict[str, Any] = {}
-        self._regions = Regions(_PAGE, int(memory.byte_length()), self._grow)
-        self._lent: list[int] = []
         # The address of an array costs more to ask for than a small copy.
         self._staging = np.empty(_SMALL_BYTES, dtype=np.uint8)
         self._staging_address = address_of(self._staging)
@@ -80,21 +79,6 @@ class SharedMemoryPort:
         """The most threads that can share a call."""
         return self._seats
 
-    @property
-    def used_bytes(self) -> int:
-        """Bytes that are allocated now."""
-        return self._regions.used_bytes
-
-    def allocate(self, size: int) -> int:
-        """Give the address of zeroed bytes."""
-        address = self._regions.take(size)
-        self._memory.clear(address, size)
-        return address
-
-    def release(self, address: int) -> None:
-        """Give a block back."""
-        self._regions.give_back(address)
-
     def write(self, address: int, data: AnyArray) -> None:
         """Copy an array into the shared memory."""
         self._memory.copy_in(address, address_of(data), data.nbytes)
@@ -106,19 +90,6 @@ class SharedMemoryPort:
             return
         self._memory.copy_out(address, self._staging_address, target.nbytes)
         target.reshape(-1).view(np.uint8)[:] = self._staging[: target.nbytes]
-
-    def lend(self, data: AnyArray) -> int:
-        """Copy an array to where the module can read it."""
-        address = self._regions.take(data.nbytes)
-        self._lent.append(address)
-        self.write(address, data)
-        return address
-
-    def take_back(self) -> None:
-        """Give the copies back."""
-        for address in self._lent:
-            self._regions.give_back(address)
-        self._lent.clear()
 
     def call(self, name: str, *arguments: int) -> int:
         """Call an exported function on this thread."""
@@ -154,6 +125,9 @@ class SharedMemoryPort:
         self._team_seats = 1
         self._functions.clear()
         self._memory.close()
+
+    def _clear(self, address: int, size: int) -> None:
+        self._memory.clear(address, size)
 
     def _grow(self, missing: int) -> int:
         if not self._memory.grow(-(-missing // _PAGE)):

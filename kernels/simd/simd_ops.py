@@ -8,6 +8,7 @@ in memory that the lost thread does not know: the answer is the same.
 """
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,10 +25,13 @@ from kernels.simd.scratch import TOKEN_LIMIT
 from kernels.simd.team_choice import TeamChoice
 from kernels.simd.workspace import Workspace
 
+Rows = TypeVar("Rows", F32, I32)
 _MAX_HEAD_DIM = 256
 _TILE_TOKENS = 4
-_UNIT_POSITIONS = 120_000
-"""Query rows times positions of one attention call, about 20 ms on one browser core."""
+_UNIT_POSITIONS = 1_500_000
+"""Query rows times positions of one call's attention, about 20 ms on one browser core."""
+_UNIT_TOKENS = TOKEN_LIMIT
+"""Tokens times layers of one call, about 20 ms on one browser core."""
 
 
 def find_shape_fault(config: ModelConfig) -> str | None:
@@ -46,7 +50,7 @@ class SimdOps:
     Args:
         config: the model's header.
         port: where the module runs; closed together with the op set.
-        cache_kind: how keys and values are kept; int8 needs head widths that are multiples of 8.
+        cache_kind: how keys and values are kept; codes need head widths that are multiples of 8.
         uses_team: whether threads may share the work where the port has them.
 
     Raises:
@@ -123,7 +127,7 @@ class SimdOps:
         """Look up token rows: `[T] -> [T, H]`."""
         self._seat_team()
         if len(ids) > TOKEN_LIMIT:
-            return _by_parts(self.embed, ids)
+            return _by_parts(lambda part, _: self.embed(part), ids)
         model, space = self._require()
         self._port.call("embed", model, space.put_ids(ids), len(ids), space.target)
         return space.take(len(ids))
@@ -131,18 +135,11 @@ class SimdOps:
     def attention_block(self, layer: int, hidden: F32, cache: KvCache, start: int) -> F32:
         """Norm, attention, residual: `[T, H] -> [T, H]`."""
         if len(hidden) > TOKEN_LIMIT:
-            firsts = range(0, len(hidden), TOKEN_LIMIT)
-            parts = [
-                self.attention_block(layer, hidden[at : at + TOKEN_LIMIT], cache, start + at)
-                for at in firsts
-            ]
-            return np.concatenate(parts)
+            return _by_parts(
+                lambda part, at: self.attention_block(layer, part, cache, start + at), hidden
+            )
+        tokens, storage = len(hidden), self._prepare_attention(cache, start, len(hidden))
         model, space = self._require()
-        storage, tokens = _storage_of(cache), len(hidden)
-        space.scratch.fit(storage.room)
-        if self._positions != (start, tokens):
-            self._port.call("set_positions", model, space.scratch.record, start, tokens)
-            self._positions = (start, tokens)
         space.put(hidden)
         block = (model, space.scratch.record, tokens, layer, space.source, space.target)
         if self._port.call("attention_block", *block, storage.record, start):
@@ -150,10 +147,29 @@ class SimdOps:
             return self.attention_block(layer, hidden, cache, start)
         return space.take(tokens)
 
+    def layers_per_call(self, tokens: int, start: int) -> int:
+        """Tell how many layers keep a call about as short as one layer of a full chunk is."""
+        by_attention = _UNIT_POSITIONS // (self._config.head_count * tokens * (start + tokens))
+        return max(1, min(self._config.layer_count, _UNIT_TOKENS // tokens, by_attention))
+
+    def layers(self, span: range, hidden: F32, cache: KvCache, start: int) -> F32:
+        """Whole layers in one call: `[T, H] -> [T, H]`."""
+        if len(hidden) > TOKEN_LIMIT:
+            return _by_parts(lambda part, at: self.layers(span, part, cache, start + at), hidden)
+        tokens, storage = len(hidden), self._prepare_attention(cache, start, len(hidden))
+        model, space = self._require()
+        space.put(hidden)
+        rows = (space.source, space.target, storage.record, start)
+        record = space.scratch.record
+        if self._port.call("layers", model, record, tokens, span.start, span.stop, *rows):
+            self._recover()
+            return self.layers(span, hidden, cache, start)
+        return space.retake(tokens)
+
     def feed_forward_block(self, layer: int, hidden: F32) -> F32:
         """Norm, SwiGLU, residual: `[T, H] -> [T, H]`."""
         if len(hidden) > TOKEN_LIMIT:
-            return _by_parts(lambda part: self.feed_forward_block(layer, part), hidden)
+            return _by_parts(lambda part, _: self.feed_forward_block(layer, part), hidden)
         model, space = self._require()
         space.put(hidden)
         block = (model, space.scratch.record, len(hidden), layer, space.source, space.target)
@@ -165,6 +181,16 @@ class SimdOps:
     def logits(self, hidden: F32) -> F32:
         """Final norm and output product: `[T, H] -> [T, V]`."""
         return np.stack([self._logits_of(row) for row in hidden])
+
+    def _prepare_attention(self, cache: KvCache, start: int, tokens: int) -> SimdKvStorage:
+        """Make room for the scores, and turn the rotary table to the positions of this call."""
+        model, space = self._require()
+        storage = _storage_of(cache)
+        space.scratch.fit(storage.room)
+        if self._positions != (start, tokens):
+            self._port.call("set_positions", model, space.scratch.record, start, tokens)
+            self._positions = (start, tokens)
+        return storage
 
     def close(self) -> None:
         """Let go of the weights and of the module."""
@@ -212,10 +238,10 @@ class SimdOps:
         return self._placed.record, self._space
 
 
-def _by_parts(run: Callable[[F32], F32] | Callable[[I32], F32], rows: F32 | I32) -> F32:
-    """Run a block on as many rows at a time as it takes."""
-    parts = range(0, len(rows), TOKEN_LIMIT)
-    return np.concatenate([run(rows[at : at + TOKEN_LIMIT]) for at in parts])  # type: ignore[arg-type]
+def _by_parts(run: Callable[[Rows, int], F32], rows: Rows) -> F32:
+    """Run a block on as many rows at a time as it takes; it hears where they begin."""
+    firsts = range(0, len(rows), TOKEN_LIMIT)
+    return np.concatenate([run(rows[at : at + TOKEN_LIMIT], at) for at in firsts])
 
 
 def _storage_of(cache: KvCache) -> SimdKvStorage:

@@ -64,6 +64,11 @@ class Workspace:
         self._last = hidden
         return hidden
 
+    def retake(self, tokens: int) -> F32:
+        """Give the rows that were changed in place."""
+        self._side = 1 - self._side
+        return self.take(tokens)
+
     def take_logits(self) -> F32:
         """Give the row of logits `[V]`."""
         logits = np.empty(self._config.vocab_size, dtype=np.float32)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from py_core.bridge.message_shape import Message, Nothing, RequestEnvelope, Sha256
 
-CacheFormat = Literal["f32", "int8"]
+CacheFormat = Literal["f32", "int16", "int8"]
 
 
 class ModelLoadPayload(Message):
@@ -20,7 +20,7 @@ class ModelLoadPayload(Message):
     file_bytes: int = Field(ge=0)
     sha256: Sha256
     op_set: Literal["auto", "numpy", "simd"] = "auto"
-    kv_cache: CacheFormat = "f32"
+    kv_cache: CacheFormat = "int16"
     format: Literal["slm", "gguf"] = "slm"
     known_checksum: Literal["verified", "not verifiable"] | None = None
 

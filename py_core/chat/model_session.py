@@ -122,7 +122,15 @@ class ModelSession:
             self._room.require(origin.name, plan)
             file = open_model(source, known_checksum=origin.known_checksum)
             yield from _say_fallbacks(choice)
-            model = yield from self._load_within_memory(file, origin, choice, plan)
+            try:
+                model = yield from self._load_within_memory(file, origin, choice, plan)
+            except ModelTooLargeError:
+                alone = choice.find_alone()
+                if alone is None:
+                    raise
+                yield OpSetFallback(alone.op_set_notice)
+                plan = plan_memory(shape, alone.engine)
+                model = yield from self._load_within_memory(file, origin, alone, plan)
         except KernelError as error:
             raise translate_file_error(error) from error
         self.free()

@@ -5,7 +5,7 @@ of the wish that could not be met. Knows the names of the op sets, not how weigh
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kernels.kv_cache import CacheFormat
@@ -13,7 +13,7 @@ from kernels.memory_plan import Engine, OpSetName
 from kernels.model_config import ModelConfig
 from kernels.numpy_ops import NumpyOps
 from kernels.ops import OpSet
-from kernels.simd.kv_storage import KINDS, choose_kind
+from kernels.simd.kv_storage import FORMATS, KINDS, choose_kind
 from kernels.simd.simd_ops import find_shape_fault
 from py_core.chat.simd_engine import KernelShell, find_simd_home
 
@@ -21,23 +21,31 @@ OpSetWish = Literal["auto", "numpy", "simd"]
 OpSetFactory = Callable[[ModelConfig, CacheFormat], OpSet]
 
 _NARROW_HEADS = "The heads of this model do not suit an int8 KV cache; it is kept as f32."
+_NO_SHARED_MEMORY = "The memory for threads could not grow; one thread uses Python's own memory."
 _NUMPY_CACHE = "The numpy engine keeps its KV cache as f32; int8 needs the simd engine."
 
 
 @dataclass(frozen=True, slots=True)
 class EngineWish:
-    """What a person chose for the next model."""
+    """What a person chose for the next model.
+
+    A finer cache than the one wished for needs no word; a larger one than int8 does.
+    """
 
     op_set: OpSetWish = "auto"
-    cache_format: CacheFormat = "f32"
+    cache_format: CacheFormat = "int16"
 
 
 @dataclass(frozen=True, slots=True)
 class OpSetHome:
-    """Where an op set runs: how to make one, and the most threads that it may use."""
+    """Where an op set runs: how to make one, and the most threads that it may use.
+
+    `make_alone` makes one without threads, where their memory cannot be had.
+    """
 
     make: OpSetFactory
     seats: int = 1
+    make_alone: OpSetFactory | None = None
 
 
 def make_numpy_ops(config: ModelConfig, _: CacheFormat) -> OpSet:
@@ -58,12 +66,26 @@ class OpSetChoice:
     make: OpSetFactory
     op_set_notice: str = ""
     cache_notice: str = ""
+    make_alone: OpSetFactory | None = None
+
+    def find_alone(self) -> "OpSetChoice | None":
+        """Give the same engine without threads, where there is a choice."""
+        if self.make_alone is None:
+            return None
+        return OpSetChoice(replace(self.engine, seats=1), self.make_alone, _NO_SHARED_MEMORY)
 
 
 def list_op_sets(shell: KernelShell) -> OpSetHomes:
     """Give the op sets that run here, the best one first."""
     simd = find_simd_home(shell)
-    return OP_SETS if simd is None else {"simd": OpSetHome(simd.make, simd.seats), **OP_SETS}
+    return (
+        OP_SETS
+        if simd is None
+        else {
+            "simd": OpSetHome(simd.make, simd.seats, simd.make_alone),
+            **OP_SETS,
+        }
+    )
 
 
 def choose_op_set(
@@ -79,11 +101,12 @@ def choose_op_set(
         notice = f"The simd engine cannot run this model ({fault}); the numpy engine is used."
         return _choose_numpy(wish, available, notice)
     home, kind = available["simd"], KINDS[wish.cache_format]
-    is_met = choose_kind(config, kind) == kind
+    kept = FORMATS[choose_kind(config, kind)]
     return OpSetChoice(
-        Engine("simd", wish.cache_format if is_met else "f32", home.seats),
+        Engine("simd", kept, home.seats),
         home.make,
-        cache_notice="" if is_met else _NARROW_HEADS,
+        make_alone=home.make_alone,
+        cache_notice=_NARROW_HEADS if kept != wish.cache_format == "int8" else "",
     )
 
 

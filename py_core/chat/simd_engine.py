@@ -32,10 +32,14 @@ class KernelShell(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SimdHome:
-    """A way to make a SIMD op set, and the most threads that it may use."""
+    """A way to make a SIMD op set, and the most threads that it may use.
+
+    Where threads share a memory, `make_alone` does without them, on Python's own memory.
+    """
 
     make: Callable[[ModelConfig, CacheFormat], OpSet]
     seats: int
+    make_alone: Callable[[ModelConfig, CacheFormat], OpSet] | None
 
 
 def find_simd_home(shell: KernelShell) -> SimdHome | None:
@@ -52,7 +56,13 @@ def find_simd_home(shell: KernelShell) -> SimdHome | None:
             raise MemoryError
         return SimdOps(config, port, cache_kind=KINDS[cache_format])
 
-    return SimdHome(make, seats)
+    def make_alone(config: ModelConfig, cache_format: CacheFormat) -> OpSet:
+        port = _open_on_python_memory(shell)
+        if port is None:
+            raise MemoryError
+        return SimdOps(config, port, cache_kind=KINDS[cache_format])
+
+    return SimdHome(make, seats, make_alone if seats > 1 else None)
 
 
 def report_lost_thread(ops: OpSet) -> str | None:
@@ -68,5 +78,9 @@ def open_port(shell: KernelShell) -> KernelPort | None:
     memory = shell.kernel_on_shared_memory(read_module(THREADS))
     if memory is not None:
         return SharedMemoryPort(cast(KernelMemory, memory))
+    return _open_on_python_memory(shell)
+
+
+def _open_on_python_memory(shell: KernelShell) -> KernelPort | None:
     exports = shell.kernel_on_python_memory(read_module(SINGLE))
     return None if exports is None else OwnMemoryPort(cast(ModuleExports, exports))

@@ -57,7 +57,7 @@ def test_the_plan_is_shown_and_near_the_heap_that_comes(chat: ChatPage):
     chat.load_model(SMOLLM2)
     memory = chat.page.locator("[data-view=engine-memory]")
     parts = memory.get_by_role("list", name="Parts of the memory plan").get_by_role("listitem")
-    names = ["Weights", "Tokenizer", "KV f32 at first", "KV later", "Scratch"]
+    names = ["Weights", "Tokenizer", "KV int16 at first", "KV later", "Scratch"]
     expect(parts).to_contain_text(names)
     assert memory.locator("[data-part=bar] span").count() == len(names)
     found = re.search(r"([\d.,]+) MB when loaded", memory.inner_text())

@@ -81,7 +81,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * Which engine a model is loaded for.
  * @typedef {object} EngineWish
  * @property {'auto' | 'numpy' | 'simd'} op_set
- * @property {'f32' | 'int8'} kv_cache
+ * @property {'f32' | 'int16' | 'int8'} kv_cache
  */
 
 /** @typedef {'verified' | 'not verifiable'} Checksum */
@@ -96,7 +96,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @typedef {object} ModelPlan
  * @property {string} name
  * @property {string} op_set
- * @property {'f32' | 'int8'} kv_cache
+ * @property {'f32' | 'int16' | 'int8'} kv_cache
  * @property {number} weight_bytes
  * @property {number} tokenizer_bytes
  * @property {number} kv_bytes_first
@@ -134,7 +134,7 @@ export const WORKER_EVENTS = Object.freeze(['boot', 'ready', 'failed', 'progress
  * @property {string} sha256
  * @property {Checksum} checksum
  * @property {string} op_set
- * @property {'f32' | 'int8'} kv_cache
+ * @property {'f32' | 'int16' | 'int8'} kv_cache
  * @property {number} threads that share the work; settled in the first answer
  * @property {number} heap_bytes
  * @property {string} licence

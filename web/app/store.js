@@ -141,7 +141,7 @@ export function initialState() {
     offline: { kind: 'checking' },
     shelf: { kind: 'asking' },
     model: { facts: null, loading: null },
-    engineWish: { op_set: 'auto', kv_cache: 'f32' },
+    engineWish: { op_set: 'auto', kv_cache: 'int16' },
     memoryPlan: null,
     freed: null,
     turn: { kind: 'idle' },

@@ -19,19 +19,21 @@ void keep_row(const View *view, u32 position, const f32 *key, const f32 *value);
 /* Scores of positions first..end; first is a multiple of EIGHT. Scores up to the next multiple of
  * eight are written, as zeros or as what lies in rows that nobody reads. */
 void score_f32(const View *view, const f32 *queries, u32 first, u32 end, f32 *scores);
-void score_int8(const View *view, const f32 *queries, u32 first, u32 end, f32 *scores);
+void score_codes(const View *view, const f32 *queries, u32 first, u32 end, f32 *scores);
 
-/* Turn one row of scores into weights that add up to one, followed by zeros up to a multiple of
- * eight. */
-void softmax_row(f32 *scores, u32 positions);
+/* Turn one row of scores into weights, followed by zeros up to a multiple of eight; gives the share
+ * that makes their sum one. */
+f32 softmax_row(f32 *scores, u32 positions);
 
-/* Mix lanes first..end (multiples of four) of the values by the weights into mixed [group][head_dim].
- * The int8 form uses memory for SHARED_QUERIES times ATTENTION_CHUNK codes. */
-void mix_f32(const View *view, const f32 *weights, u32 first, u32 end, f32 *mixed);
-void mix_int8(const View *view, const f32 *weights, u32 first, u32 end, f32 *mixed, i16 *memory);
+/* Mix lanes first..end of the values by the weights times the shares [group] into mixed
+ * [group][head_dim]. The lanes are multiples of four, of eight for codes.
+ * The form for codes uses memory for SHARED_QUERIES times ATTENTION_CHUNK / 2 pairs. */
+void mix_f32(const View *view, const f32 *weights, const f32 *shares, u32 first, u32 end, f32 *mixed);
+void mix_codes(const View *view, const f32 *weights, const f32 *shares, u32 first, u32 end, f32 *mixed,
+               u32 *memory);
 
-/* Positions whose int8 products are added as integers before they become a float. */
-#define ATTENTION_CHUNK 256u
+/* Most positions whose products of codes are added as integers before they become a float. */
+#define ATTENTION_CHUNK 64u
 
 /* Query heads that look at a key or value together, from registers. */
 #define SHARED_QUERIES 3u

@@ -6,22 +6,29 @@
 /* Rows that are brought near at a time: 8 kB of heads of 64. */
 #define NEAR_ROWS 32u
 
-INLINE void score_four(const f32 *queries, const f32 *keys, u32 dim, u32 count, u32 stride, f32 *scores) {
-  v128_t sum[3][4];
+/* Two keys at a time: with three queries, all sums stay in registers. */
+INLINE void score_two(const f32 *queries, const f32 *keys, u32 dim, u32 count, v128_t sum[][2]) {
 #pragma clang loop unroll(full)
-  for (u32 q = 0; q < count; q++) sum[q][0] = sum[q][1] = sum[q][2] = sum[q][3] = wasm_f32x4_splat(0.0f);
-  for (u32 i = 0; i < dim; i += 4) {
+  for (u32 q = 0; q < count; q++) sum[q][0] = sum[q][1] = wasm_f32x4_splat(0.0f);
+#pragma clang loop unroll(disable)
+  for (u32 left = dim / 4; left; left--, keys += 4, queries += 4) {
+    v128_t first = wasm_v128_load(keys), second = wasm_v128_load(keys + dim);
 #pragma clang loop unroll(full)
-    for (u32 k = 0; k < 4; k++) {
-      v128_t key = wasm_v128_load(keys + k * dim + i);
-#pragma clang loop unroll(full)
-      for (u32 q = 0; q < count; q++)
-        sum[q][k] = wasm_f32x4_add(sum[q][k], wasm_f32x4_mul(wasm_v128_load(queries + q * dim + i), key));
+    for (u32 q = 0; q < count; q++) {
+      v128_t query = wasm_v128_load(queries + q * dim);
+      sum[q][0] = wasm_f32x4_add(sum[q][0], wasm_f32x4_mul(query, first));
+      sum[q][1] = wasm_f32x4_add(sum[q][1], wasm_f32x4_mul(query, second));
     }
   }
+}
+
+INLINE void score_four(const f32 *queries, const f32 *keys, u32 dim, u32 count, u32 stride, f32 *scores) {
+  v128_t near[SHARED_QUERIES][2], far[SHARED_QUERIES][2];
+  score_two(queries, keys, dim, count, near);
+  score_two(queries, keys + 2 * dim, dim, count, far);
 #pragma clang loop unroll(full)
   for (u32 q = 0; q < count; q++)
-    wasm_v128_store(scores + q * stride, sums_of_lanes(sum[q][0], sum[q][1], sum[q][2], sum[q][3]));
+    wasm_v128_store(scores + q * stride, sums_of_lanes(near[q][0], near[q][1], far[q][0], far[q][1]));
 }
 
 INLINE void score_queries(const View *view, const f32 *queries, u32 first, u32 end, u32 count, f32 *scores) {
@@ -43,16 +50,18 @@ void score_f32(const View *view, const f32 *queries, u32 first, u32 end, f32 *sc
 #undef SCORE
 }
 
-INLINE void mix_lanes(const f32 *values, const f32 *weights, const View *view, u32 count, u32 vectors, f32 *mixed) {
-  v128_t sum[3][4];
+/* Add `positions` rows of 4 * vectors lanes to the mixed rows of `count` queries. */
+INLINE void mix_lanes(const View *view, const f32 *values, const f32 *weights, u32 positions, u32 count,
+                      u32 vectors, f32 *mixed) {
+  u32 dim = view->head_dim;
+  v128_t sum[SHARED_QUERIES][2];
 #pragma clang loop unroll(full)
   for (u32 q = 0; q < count; q++)
-    for (u32 v = 0; v < vectors; v++) sum[q][v] = wasm_f32x4_splat(0.0f);
-  for (u32 position = 0; position < view->positions; position++, values += view->head_dim) {
-    v128_t weight[3];
+    for (u32 v = 0; v < vectors; v++) sum[q][v] = wasm_v128_load(mixed + q * dim + 4 * v);
+  for (; positions; positions--, values += dim, weights++) {
+    v128_t weight[SHARED_QUERIES];
 #pragma clang loop unroll(full)
-    for (u32 q = 0; q < count; q++)
-      weight[q] = wasm_v128_load32_splat(weights + q * view->score_stride + position);
+    for (u32 q = 0; q < count; q++) weight[q] = wasm_v128_load32_splat(weights + q * view->score_stride);
 #pragma clang loop unroll(full)
     for (u32 v = 0; v < vectors; v++) {
       v128_t value = wasm_v128_load(values + 4 * v);
@@ -63,22 +72,31 @@ INLINE void mix_lanes(const f32 *values, const f32 *weights, const View *view, u
   }
 #pragma clang loop unroll(full)
   for (u32 q = 0; q < count; q++)
-    for (u32 v = 0; v < vectors; v++) wasm_v128_store(mixed + q * view->head_dim + 4 * v, sum[q][v]);
+    for (u32 v = 0; v < vectors; v++) wasm_v128_store(mixed + q * dim + 4 * v, sum[q][v]);
 }
 
-INLINE void mix_queries(const View *view, const f32 *weights, u32 first, u32 end, u32 count, f32 *mixed) {
-  u32 dim = view->head_dim, lane = first;
+INLINE void mix_queries(const View *view, const f32 *weights, const f32 *shares, u32 first, u32 end,
+                        u32 count, f32 *mixed) {
+  u32 dim = view->head_dim;
   const f32 *values = (const f32 *)view->layer->values + view->kv_head * view->cache->capacity * dim;
-  for (; lane + 16 <= end; lane += 16)
-    mix_lanes(values + lane, weights, view, count, 4, mixed + lane);
-  for (; lane < end; lane += 4)
-    for (u32 q = 0; q < count; q++)
-      mix_lanes(values + lane, weights + q * view->score_stride, view, 1, 1, mixed + q * dim + lane);
+  for (u32 q = 0; q < count; q++)
+    for (u32 lane = first; lane < end; lane++) mixed[q * dim + lane] = 0.0f;
+  for (u32 at = 0; at < view->positions; at += NEAR_ROWS) {
+    u32 here = smaller(NEAR_ROWS, view->positions - at), lane = first;
+    const f32 *rows = values + at * dim;
+    bring_near(rows, here * dim * 4);
+    for (; lane + 8 <= end; lane += 8)
+      mix_lanes(view, rows + lane, weights + at, here, count, 2, mixed + lane);
+    for (; lane < end; lane += 4)
+      mix_lanes(view, rows + lane, weights + at, here, count, 1, mixed + lane);
+  }
+  for (u32 q = 0; q < count; q++)
+    for (u32 lane = first; lane < end; lane++) mixed[q * dim + lane] *= shares[q];
 }
 
-void mix_f32(const View *view, const f32 *weights, u32 first, u32 end, f32 *mixed) {
-#define MIX(done, count)                                                    \
-  mix_queries(view, weights + (done) * view->score_stride, first, end, count, \
+void mix_f32(const View *view, const f32 *weights, const f32 *shares, u32 first, u32 end, f32 *mixed) {
+#define MIX(done, count)                                                                     \
+  mix_queries(view, weights + (done) * view->score_stride, shares + (done), first, end, count, \
               mixed + (done) * view->head_dim)
   EACH_GROUP(view->group, MIX);
 #undef MIX

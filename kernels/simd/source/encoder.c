@@ -72,9 +72,7 @@ SMALL static void product(const EncoderRoom *room, const Matrix *weights, const 
   input.float_stride = weights->columns, input.tokens = tokens;
   Output output;
   output.out = out, output.add = add, output.stride = weights->rows;
-  Seat alone;
-  alone.index = 0, alone.count = 1, alone.team = 0;
-  multiply(weights, &input, output, alone, room->panel);
+  multiply(weights, all_parts(weights->panels), &input, output, room->panel);
 }
 
 INLINE v128_t dot(const f32 *a, const f32 *b, u32 width) {
@@ -98,8 +96,8 @@ SMALL static void score_row(const Encoder *encoder, const f32 *query, const f32 
     scores[at] = sum_of_lanes(dot(query, keys, dim)) * encoder->score_scale;
 }
 
-/* Lanes first.. of the values, mixed by the weights; `vectors` is known to the compiler. */
-INLINE void mix_lanes(const f32 *weights, const f32 *values, u32 step, u32 tokens, f32 *mixed, u32 vectors) {
+/* Some lanes of the values, mixed by the weights times the share; `vectors` is known to the compiler. */
+INLINE void mix_lanes(const f32 *weights, f32 share, const f32 *values, u32 step, u32 tokens, f32 *mixed, u32 vectors) {
   v128_t total[4];
   for (u32 i = 0; i < vectors; i++) total[i] = wasm_f32x4_splat(0.0f);
   for (u32 token = 0; token < tokens; token++, values += step) {
@@ -107,7 +105,8 @@ INLINE void mix_lanes(const f32 *weights, const f32 *values, u32 step, u32 token
     for (u32 i = 0; i < vectors; i++)
       total[i] = wasm_f32x4_add(total[i], wasm_f32x4_mul(weight, wasm_v128_load(values + 4 * i)));
   }
-  for (u32 i = 0; i < vectors; i++) wasm_v128_store(mixed + 4 * i, total[i]);
+  for (u32 i = 0; i < vectors; i++)
+    wasm_v128_store(mixed + 4 * i, wasm_f32x4_mul(total[i], wasm_f32x4_splat(share)));
 }
 
 SMALL static void attend(const Encoder *encoder, const EncoderRoom *room, u32 tokens) {
@@ -116,11 +115,11 @@ SMALL static void attend(const Encoder *encoder, const EncoderRoom *room, u32 to
     for (u32 token = 0; token < tokens; token++) {
       u32 row = token * step + head * dim, lane = 0;
       score_row(encoder, room->queries + row, room->keys + head * dim, tokens, room->scores);
-      softmax_row(room->scores, tokens);
+      f32 share = softmax_row(room->scores, tokens);
       for (; lane + 16 <= dim; lane += 16)
-        mix_lanes(room->scores, room->values + head * dim + lane, step, tokens, room->mixed + row + lane, 4);
+        mix_lanes(room->scores, share, room->values + head * dim + lane, step, tokens, room->mixed + row + lane, 4);
       for (; lane < dim; lane += 4)
-        mix_lanes(room->scores, room->values + head * dim + lane, step, tokens, room->mixed + row + lane, 1);
+        mix_lanes(room->scores, share, room->values + head * dim + lane, step, tokens, room->mixed + row + lane, 1);
     }
   }
 }

@@ -4,12 +4,12 @@
 #include "team.h"
 
 INLINE u32 run(u32 kind, const Model *model, const Scratch *scratch, u32 tokens, u32 layer,
-               const f32 *in, f32 *out, const Cache *cache, u32 start) {
+               u32 end, const f32 *in, f32 *out, const Cache *cache, u32 start) {
   Job job;
   job.kind = kind;
   job.arguments[0] = (u32)model, job.arguments[1] = (u32)scratch, job.arguments[2] = tokens;
   job.arguments[3] = layer, job.arguments[4] = (u32)in, job.arguments[5] = (u32)out;
-  job.arguments[6] = (u32)cache, job.arguments[7] = start;
+  job.arguments[6] = (u32)cache, job.arguments[7] = start, job.arguments[8] = end;
   return run_job(&job, scratch->team);
 }
 
@@ -22,16 +22,23 @@ EXPORT("set_positions") u32 set_positions(const Model *model, const Scratch *scr
 EXPORT("attention_block")
 u32 attention_block(const Model *model, const Scratch *scratch, u32 tokens, u32 layer, const f32 *in,
                     f32 *out, const Cache *cache, u32 start) {
-  return run(JOB_ATTENTION, model, scratch, tokens, layer, in, out, cache, start);
+  return run(JOB_ATTENTION, model, scratch, tokens, layer, layer + 1, in, out, cache, start);
 }
 
 EXPORT("feed_forward_block")
 u32 feed_forward_block(const Model *model, const Scratch *scratch, u32 tokens, u32 layer,
                        const f32 *in, f32 *out) {
-  return run(JOB_FEED_FORWARD, model, scratch, tokens, layer, in, out, 0, 0);
+  return run(JOB_FEED_FORWARD, model, scratch, tokens, layer, layer + 1, in, out, 0, 0);
+}
+
+/* Layers first..end in one go: the rows are changed in place, `between` has room for as many. */
+EXPORT("layers")
+u32 layers(const Model *model, const Scratch *scratch, u32 tokens, u32 first, u32 end, f32 *rows,
+           f32 *between, const Cache *cache, u32 start) {
+  return run(JOB_LAYERS, model, scratch, tokens, first, end, rows, between, cache, start);
 }
 
 EXPORT("logits")
 u32 logits(const Model *model, const Scratch *scratch, u32 tokens, const f32 *in, f32 *out) {
-  return run(JOB_LOGITS, model, scratch, tokens, 0, in, out, 0, 0);
+  return run(JOB_LOGITS, model, scratch, tokens, 0, 0, in, out, 0, 0);
 }

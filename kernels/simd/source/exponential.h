@@ -8,7 +8,10 @@
  * x = n ln 2 + r with |r| <= ln 2 / 2; the polynomial is the Taylor series of exp(r) to r^7. */
 INLINE v128_t exp_of(v128_t x) {
   x = wasm_f32x4_pmin(wasm_f32x4_pmax(x, wasm_f32x4_splat(-87.0f)), wasm_f32x4_splat(88.0f));
-  v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(x, wasm_f32x4_splat(1.44269504f)));
+  /* Added to 1.5 * 2^23 a number is rounded to the nearest whole one, which stands in the low bits. */
+  v128_t whole = wasm_f32x4_splat(12582912.0f);
+  v128_t moved = wasm_f32x4_add(wasm_f32x4_mul(x, wasm_f32x4_splat(1.44269504f)), whole);
+  v128_t n = wasm_f32x4_sub(moved, whole);
   /* ln 2 in two parts: the first has few enough bits that n times it is exact. */
   v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, wasm_f32x4_splat(0.693359375f)));
   r = wasm_f32x4_sub(r, wasm_f32x4_mul(n, wasm_f32x4_splat(-2.12194440e-4f)));
@@ -20,8 +23,7 @@ INLINE v128_t exp_of(v128_t x) {
   y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(0.5f));
   y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.0f));
   y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.0f));
-  v128_t power = wasm_i32x4_shl(wasm_i32x4_trunc_sat_f32x4(n), 23);
-  return wasm_i32x4_add(y, power);
+  return wasm_i32x4_add(y, wasm_i32x4_shl(moved, 23));
 }
 
 #endif

@@ -1,7 +1,7 @@
-/* The three jobs of a decoder: attention block, feed-forward block, logits.
+/* The jobs of a decoder: attention block, feed-forward block, whole layers, logits.
  *
  * Takes a model, its memory and rows of hidden states; gives new rows. A job is a few steps; in each
- * a seat does its share, and all seats meet before the next one reads what the others wrote. */
+ * a seat takes parts, and all seats meet before the next one reads what the others wrote. */
 #include "activations.h"
 #include "attention.h"
 #include "exponential.h"
@@ -29,30 +29,63 @@ static Work work_of(const Job *job, Seat seat) {
   return work;
 }
 
+/* Units that a seat takes at a time. Panels: two at least, whose rows are a cache line of 64 bytes;
+ * tokens: those of a tile, which lie together. */
+static u32 panels_at_once(const Work *work) { return work->tokens > 1 ? 2 : 4; }
+#define TOKENS_AT_ONCE TILE_TOKENS
+#define POSITIONS_AT_ONCE 256u
+
 static void norm_rows(const Work *work, const f32 *x, const f32 *weight) {
   u32 width = work->model->hidden_size;
-  Span tokens = share_of(work->tokens, work->seat);
-  for (u32 token = tokens.first; token < tokens.end; token++) {
-    f32 *normed = work->scratch->normed + token * width;
-    norm_row(x + token * width, weight, work->model->epsilon, width, normed);
-    quantise_row(normed, width, &work->scratch->activations, token);
-  }
+  EACH_PART(tokens, work->tokens, TOKENS_AT_ONCE, work->seat)
+    for (u32 token = tokens.first; token < tokens.end; token++) {
+      f32 *normed = work->scratch->normed + token * width;
+      norm_row(x + token * width, weight, work->model->epsilon, width, normed);
+      quantise_row(normed, width, &work->scratch->activations, token);
+    }
+  meet(work->seat);
 }
 
 static void quantise_rows(const Work *work, const f32 *x, u32 width) {
-  Span tokens = share_of(work->tokens, work->seat);
-  for (u32 token = tokens.first; token < tokens.end; token++)
-    quantise_row(x + token * width, width, &work->scratch->activations, token);
+  EACH_PART(tokens, work->tokens, TOKENS_AT_ONCE, work->seat)
+    for (u32 token = tokens.first; token < tokens.end; token++)
+      quantise_row(x + token * width, width, &work->scratch->activations, token);
+  meet(work->seat);
 }
 
-/* out = weights . rows (+ add), where `floats` are the same rows as the activations. */
-static void product(const Work *work, const Matrix *weights, const f32 *floats, f32 *out, const f32 *add) {
+/* Some panels of out = weights . rows (+ add), where `floats` are the same rows as the activations. */
+static void multiply_part(const Work *work, const Matrix *weights, Span panels, const f32 *floats, f32 *out,
+                          const f32 *add) {
   Input input;
   input.codes = &work->scratch->activations, input.floats = floats;
   input.float_stride = weights->columns, input.tokens = work->tokens;
   Output output;
   output.out = out, output.add = add, output.stride = weights->rows;
-  multiply(weights, &input, output, work->seat, work->memory);
+  multiply(weights, panels, &input, output, work->memory);
+}
+
+static void product(const Work *work, const Matrix *weights, const f32 *floats, f32 *out, const f32 *add) {
+  EACH_PART(panels, weights->panels, panels_at_once(work), work->seat)
+    multiply_part(work, weights, panels, floats, out, add);
+}
+
+/* The part of a span of panels that lies in a matrix whose panels begin at `from`. */
+static Span cut(Span span, u32 from, u32 panels) {
+  Span inside = {span.first < from ? 0 : smaller(span.first - from, panels),
+                 span.end < from ? 0 : smaller(span.end - from, panels)};
+  return inside;
+}
+
+/* Queries, keys and values in one step: the panels of three matrices as if they were one. */
+static void project(const Work *work, const Layer *layer) {
+  const Scratch *scratch = work->scratch;
+  u32 keys_from = layer->wq.panels, values_from = keys_from + layer->wk.panels;
+  EACH_PART(part, values_from + layer->wv.panels, panels_at_once(work), work->seat) {
+    multiply_part(work, &layer->wq, cut(part, 0, layer->wq.panels), scratch->normed, scratch->queries, 0);
+    multiply_part(work, &layer->wk, cut(part, keys_from, layer->wk.panels), scratch->normed, scratch->keys, 0);
+    multiply_part(work, &layer->wv, cut(part, values_from, layer->wv.panels), scratch->normed, scratch->values, 0);
+  }
+  meet(work->seat);
 }
 
 static View view_of(const Work *work, const Cache *cache, u32 layer, u32 kv_head, u32 positions) {
@@ -71,31 +104,35 @@ static f32 *queries_at(const Work *work, u32 token, u32 kv_head) {
   return work->scratch->queries + (token * model->head_count + head) * model->head_dim;
 }
 
+static void place_row(const Work *work, const Cache *cache, u32 layer, u32 start, u32 unit) {
+  const Model *model = work->model;
+  u32 dim = model->head_dim, heads = model->kv_head_count, token = unit / heads, kv_head = unit % heads;
+  const f32 *turns = work->scratch->turns + token * 2 * dim;
+  f32 *queries = queries_at(work, token, kv_head), *key = work->scratch->keys + unit * dim;
+  for (u32 i = 0; i < model->head_count / heads; i++)
+    turn_row(queries + i * dim, turns, dim, model->score_scale);
+  turn_row(key, turns, dim, 1.0f);
+  View view = view_of(work, cache, layer, kv_head, 0);
+  keep_row(&view, start + token, key, work->scratch->values + unit * dim);
+}
+
 /* Turn queries and keys to their positions, and keep keys and values. */
 static void place_rows(const Work *work, const Cache *cache, u32 layer, u32 start) {
-  const Model *model = work->model;
-  const Scratch *scratch = work->scratch;
-  u32 dim = model->head_dim, heads = model->kv_head_count, group = model->head_count / heads;
-  Span units = share_of(work->tokens * heads, work->seat);
-  for (u32 unit = units.first; unit < units.end; unit++) {
-    u32 token = unit / heads, kv_head = unit % heads;
-    const f32 *turns = scratch->turns + token * 2 * dim;
-    f32 *queries = queries_at(work, token, kv_head), *key = scratch->keys + unit * dim;
-    for (u32 i = 0; i < group; i++) turn_row(queries + i * dim, turns, dim, model->score_scale);
-    turn_row(key, turns, dim, 1.0f);
-    View view = view_of(work, cache, layer, kv_head, 0);
-    keep_row(&view, start + token, key, scratch->values + unit * dim);
-  }
+  u32 heads = work->model->kv_head_count;
+  EACH_PART(part, work->tokens * heads, TOKENS_AT_ONCE * heads, work->seat)
+    for (u32 unit = part.first; unit < part.end; unit++) place_row(work, cache, layer, start, unit);
+  meet(work->seat);
 }
 
 static void score(const View *view, const f32 *queries, u32 first, u32 end, f32 *scores) {
   if (view->cache->kind == CACHE_F32) score_f32(view, queries, first, end, scores);
-  else score_int8(view, queries, first, end, scores);
+  else score_codes(view, queries, first, end, scores);
 }
 
-static void mix(const View *view, const f32 *weights, u32 first, u32 end, f32 *mixed, u8 *memory) {
-  if (view->cache->kind == CACHE_F32) mix_f32(view, weights, first, end, mixed);
-  else mix_int8(view, weights, first, end, mixed, (i16 *)memory);
+static void mix(const View *view, const f32 *weights, const f32 *shares, u32 first, u32 end, f32 *mixed,
+                u8 *memory) {
+  if (view->cache->kind == CACHE_F32) mix_f32(view, weights, shares, first, end, mixed);
+  else mix_codes(view, weights, shares, first, end, mixed, (u32 *)memory);
 }
 
 static f32 *mixed_at(const Work *work, const f32 *queries) {
@@ -105,66 +142,73 @@ static f32 *mixed_at(const Work *work, const f32 *queries) {
 /* Many tokens: each seat takes whole heads of whole tokens. */
 static void attend_by_token(const Work *work, const Cache *cache, u32 layer, u32 start) {
   u32 heads = work->model->kv_head_count;
-  Span units = share_of(work->tokens * heads, work->seat);
   f32 *scores = (f32 *)(work->memory + SHARED_QUERIES * ATTENTION_CHUNK * 2);
-  for (u32 unit = units.first; unit < units.end; unit++) {
-    u32 token = unit / heads, positions = start + token + 1;
-    View view = view_of(work, cache, layer, unit % heads, positions);
-    const f32 *queries = queries_at(work, token, unit % heads);
-    score(&view, queries, 0, positions, scores);
-    for (u32 i = 0; i < view.group; i++) softmax_row(scores + i * view.score_stride, positions);
-    mix(&view, scores, 0, view.head_dim, mixed_at(work, queries), work->memory);
+  f32 *shares = scores + work->model->head_count / heads * work->scratch->position_limit;
+  EACH_PART(part, work->tokens * heads, 1, work->seat)
+    for (u32 unit = part.first; unit < part.end; unit++) {
+      u32 token = unit / heads, positions = start + token + 1;
+      View view = view_of(work, cache, layer, unit % heads, positions);
+      const f32 *queries = queries_at(work, token, unit % heads);
+      score(&view, queries, 0, positions, scores);
+      for (u32 i = 0; i < view.group; i++) shares[i] = softmax_row(scores + i * view.score_stride, positions);
+      mix(&view, scores, shares, 0, view.head_dim, mixed_at(work, queries), work->memory);
+    }
+  meet(work->seat);
+}
+
+static void score_together(const Work *work, const Cache *cache, u32 layer, u32 positions) {
+  u32 stride = work->scratch->position_limit, pieces = (positions - 1) / POSITIONS_AT_ONCE + 1;
+  EACH_PART(part, work->model->kv_head_count * pieces, 1, work->seat) {
+    u32 head = part.first / pieces, first = part.first % pieces * POSITIONS_AT_ONCE;
+    View view = view_of(work, cache, layer, head, positions);
+    score(&view, queries_at(work, 0, head), first, smaller(first + POSITIONS_AT_ONCE, positions),
+          work->scratch->scores + head * view.group * stride);
   }
+  meet(work->seat);
+}
+
+/* Pieces of a head's lanes that are multiples of eight, about as many as there are seats. */
+static u32 lane_pieces(u32 dim, Seat seat) {
+  u32 pieces = 1;
+  while (pieces < seat.count && dim / 8 % (2 * pieces) == 0) pieces *= 2;
+  return pieces;
+}
+
+static void mix_together(const Work *work, const Cache *cache, u32 layer, u32 positions, const f32 *shares) {
+  const Model *model = work->model;
+  u32 pieces = lane_pieces(model->head_dim, work->seat), lanes = model->head_dim / pieces;
+  EACH_PART(part, model->kv_head_count * pieces, 1, work->seat) {
+    u32 head = part.first / pieces, lane = part.first % pieces * lanes;
+    View view = view_of(work, cache, layer, head, positions);
+    mix(&view, work->scratch->scores + head * view.group * view.score_stride, shares + head * view.group,
+        lane, lane + lanes, mixed_at(work, queries_at(work, 0, head)), work->memory);
+  }
+  meet(work->seat);
 }
 
 /* One token: seats share each head, first by positions, then by lanes of the values. */
 static void attend_together(const Work *work, const Cache *cache, u32 layer, u32 start) {
-  const Model *model = work->model;
-  u32 positions = start + 1, stride = work->scratch->position_limit, dim = model->head_dim;
-  Span eights = share_of((positions + 7) / 8, work->seat);
-  u32 end = smaller(eights.end * 8, positions);
-  for (u32 head = 0; head < model->kv_head_count; head++) {
-    View view = view_of(work, cache, layer, head, positions);
-    score(&view, queries_at(work, 0, head), eights.first * 8, end,
-          work->scratch->scores + head * view.group * stride);
-  }
+  u32 heads = work->model->head_count, stride = work->scratch->position_limit;
+  f32 *scores = work->scratch->scores, *shares = scores + heads * stride;
+  score_together(work, cache, layer, start + 1);
+  EACH_PART(rows, heads, 1, work->seat)
+    shares[rows.first] = softmax_row(scores + rows.first * stride, start + 1);
   meet(work->seat);
-  Span rows = share_of(model->head_count, work->seat);
-  for (u32 row = rows.first; row < rows.end; row++)
-    softmax_row(work->scratch->scores + row * stride, positions);
-  meet(work->seat);
-  u32 width = dim % 16 ? 4 : 16, parts = dim / width;
-  Span units = share_of(model->kv_head_count * parts, work->seat);
-  for (u32 unit = units.first; unit < units.end; unit++) {
-    u32 head = unit / parts, lane = unit % parts * width;
-    View view = view_of(work, cache, layer, head, positions);
-    mix(&view, work->scratch->scores + head * view.group * stride, lane, lane + width,
-        mixed_at(work, queries_at(work, 0, head)), work->memory);
-  }
+  mix_together(work, cache, layer, start + 1, shares);
 }
 
-static void attention_job(const Job *job, Seat seat) {
-  Work work = work_of(job, seat);
-  u32 index = job->arguments[3], start = job->arguments[7];
-  const f32 *in = (const f32 *)job->arguments[4];
-  f32 *out = (f32 *)job->arguments[5];
+/* Norm, attention, residual; the seats are still to meet. */
+static void attend(const Work *work, const Job *job, u32 index, const f32 *in, f32 *out) {
   const Cache *cache = (const Cache *)job->arguments[6];
-  const Scratch *scratch = work.scratch;
-  const Layer *layer = work.model->layers + index;
-  norm_rows(&work, in, layer->attention_norm);
-  meet(seat);
-  product(&work, &layer->wq, scratch->normed, scratch->queries, 0);
-  product(&work, &layer->wk, scratch->normed, scratch->keys, 0);
-  product(&work, &layer->wv, scratch->normed, scratch->values, 0);
-  meet(seat);
-  place_rows(&work, cache, index, start);
-  meet(seat);
-  if (work.tokens == 1 && seat.count > 1) attend_together(&work, cache, index, start);
-  else attend_by_token(&work, cache, index, start);
-  meet(seat);
-  quantise_rows(&work, scratch->mixed, work.model->hidden_size);
-  meet(seat);
-  product(&work, &layer->wo, scratch->mixed, out, in);
+  u32 start = job->arguments[7];
+  const Layer *layer = work->model->layers + index;
+  norm_rows(work, in, layer->attention_norm);
+  project(work, layer);
+  place_rows(work, cache, index, start);
+  if (work->tokens == 1 && work->seat.count > 1) attend_together(work, cache, index, start);
+  else attend_by_token(work, cache, index, start);
+  quantise_rows(work, work->scratch->mixed, work->model->hidden_size);
+  product(work, &layer->wo, work->scratch->mixed, out, in);
 }
 
 /* gate = silu(gate) * up for one token and the rows that this seat has just computed. */
@@ -176,9 +220,8 @@ static void gate_span(f32 *gate, const f32 *up, u32 first, u32 end) {
   }
 }
 
-static void gate_rows(const Work *work) {
+static void gate_rows(const Work *work, Span panels) {
   u32 width = work->model->ffn_size;
-  Span panels = share_of((width + PANEL_ROWS - 1) / PANEL_ROWS, work->seat);
   u32 first = panels.first * PANEL_ROWS, end = smaller(panels.end * PANEL_ROWS, width);
   for (u32 token = 0; token < work->tokens; token++) {
     u32 row = token * width;
@@ -186,34 +229,43 @@ static void gate_rows(const Work *work) {
   }
 }
 
-static void feed_forward_job(const Job *job, Seat seat) {
-  Work work = work_of(job, seat);
-  const f32 *in = (const f32 *)job->arguments[4];
-  f32 *out = (f32 *)job->arguments[5];
-  const Scratch *scratch = work.scratch;
-  const Layer *layer = work.model->layers + job->arguments[3];
-  norm_rows(&work, in, layer->ffn_norm);
-  meet(seat);
-  product(&work, &layer->w1, scratch->normed, scratch->gate, 0);
-  product(&work, &layer->w3, scratch->normed, scratch->up, 0);
-  gate_rows(&work);
-  meet(seat);
-  quantise_rows(&work, scratch->gate, work.model->ffn_size);
-  meet(seat);
-  product(&work, &layer->w2, scratch->gate, out, in);
+/* Norm, SwiGLU, residual; the seats are still to meet. */
+static void feed_forward(const Work *work, u32 index, const f32 *in, f32 *out) {
+  const Scratch *scratch = work->scratch;
+  const Layer *layer = work->model->layers + index;
+  norm_rows(work, in, layer->ffn_norm);
+  EACH_PART(panels, layer->w1.panels, panels_at_once(work), work->seat) {
+    multiply_part(work, &layer->w1, panels, scratch->normed, scratch->gate, 0);
+    multiply_part(work, &layer->w3, panels, scratch->normed, scratch->up, 0);
+    gate_rows(work, panels);
+  }
+  meet(work->seat);
+  quantise_rows(work, scratch->gate, work->model->ffn_size);
+  product(work, &layer->w2, scratch->gate, out, in);
 }
 
-static void logits_job(const Job *job, Seat seat) {
-  Work work = work_of(job, seat);
-  norm_rows(&work, (const f32 *)job->arguments[4], work.model->final_norm);
-  meet(seat);
-  product(&work, &work.model->output, work.scratch->normed, (f32 *)job->arguments[5], 0);
+/* Whole layers first..end: rows come and go in `rows`, `between` is memory for as many. */
+static void run_layers(const Work *work, const Job *job, f32 *rows, f32 *between) {
+  for (u32 index = job->arguments[3]; index < job->arguments[8]; index++) {
+    attend(work, job, index, rows, between);
+    meet(work->seat);
+    feed_forward(work, index, between, rows);
+    meet(work->seat);
+  }
+}
+
+static void logits(const Work *work, const f32 *in, f32 *out) {
+  norm_rows(work, in, work->model->final_norm);
+  product(work, &work->model->output, work->scratch->normed, out, 0);
 }
 
 void do_job(const Job *job, Seat seat) {
+  Work work = work_of(job, seat);
+  f32 *in = (f32 *)job->arguments[4], *out = (f32 *)job->arguments[5];
   switch (job->kind) {
-    case JOB_ATTENTION: attention_job(job, seat); return;
-    case JOB_FEED_FORWARD: feed_forward_job(job, seat); return;
-    default: logits_job(job, seat);
+    case JOB_ATTENTION: attend(&work, job, job->arguments[3], in, out); return;
+    case JOB_FEED_FORWARD: feed_forward(&work, job->arguments[3], in, out); return;
+    case JOB_LAYERS: run_layers(&work, job, in, out); return;
+    default: logits(&work, in, out);
   }
 }

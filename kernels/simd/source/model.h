@@ -7,7 +7,7 @@
 #include "numbers.h"
 
 enum { KIND_F32 = 1, KIND_Q8 = 2, KIND_Q4_SYMMETRIC = 3, KIND_Q4_MINIMUM = 4 };
-enum { CACHE_F32 = 0, CACHE_INT8 = 1 };
+enum { CACHE_F32 = 0, CACHE_INT8 = 1, CACHE_INT16 = 2 };
 
 /* A weight matrix in panels of eight rows. A panel is its scales, 32 bytes a block, followed by its
  * codes; rows past the end are zero. */
@@ -30,7 +30,7 @@ typedef struct {
   Matrix embedding, output;
 } Model;
 
-/* Keys and values of one layer. Float: [kv_head][capacity][head_dim]. Int8 keys lie in eights of
+/* Keys and values of one layer. Float: [kv_head][capacity][head_dim]. Codes of keys lie in eights of
  * positions, [kv_head][capacity / 8][head_dim / 2][8][2], and values in pairs of positions,
  * [kv_head][capacity / 2][head_dim][2]; each row has a scale, [kv_head][capacity]. */
 typedef struct {

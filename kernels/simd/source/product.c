@@ -1,4 +1,4 @@
-/* Takes a matrix in panels and rows of activations; gives the product, one seat's share of it. */
+/* Takes a matrix in panels and rows of activations; gives some of the rows of the product. */
 #include "product.h"
 
 #include "near.h"
@@ -41,8 +41,7 @@ static OpenPanel open_panel(const Matrix *weights, const u8 *panel, u8 *memory) 
   return open;
 }
 
-void multiply(const Matrix *weights, const Input *input, Output output, Seat seat, u8 *memory) {
-  Span panels = share_of(weights->panels, seat);
+void multiply(const Matrix *weights, Span panels, const Input *input, Output output, u8 *memory) {
   for (u32 i = panels.first; i < panels.end; i++) {
     const u8 *panel = weights->panel + i * weights->panel_bytes;
     u32 row = i * PANEL_ROWS;

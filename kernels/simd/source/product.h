@@ -17,8 +17,8 @@ typedef struct {
   u32 stride;
 } Output;
 
-/* This seat's share of the panels, for all tokens. `memory` is the seat's own. */
-void multiply(const Matrix *weights, const Input *input, Output output, Seat seat, u8 *memory);
+/* Panels first..end, for all tokens. `memory` is the seat's own. */
+void multiply(const Matrix *weights, Span panels, const Input *input, Output output, u8 *memory);
 
 /* One panel against one token; the sums are still to be multiplied by unit_of. */
 typedef struct {

@@ -1,13 +1,19 @@
 /* Takes a job; gives it done by all seats. Built without threads, there is one seat.
  *
  * Seats meet at a barrier that spins for a bounded time and then sleeps, so a machine with other
- * work on all its cores is not blocked by waiting. A seat that does not come within the deadline
+ * work on all its cores is not blocked by waiting: the bound is halved each time that spinning was
+ * in vain, and grows slowly while it pays, since to wake a sleeper takes longer than a step. A seat that does not come within the deadline
  * is taken for lost, and the team for failed: nobody waits for it again. */
 #include "team.h"
 
 #ifndef TINYLOOM_THREADS
 
 void meet(Seat seat) { (void)seat; }
+
+Span take_part(Team *team, u32 units, u32 size) {
+  (void)team, (void)size;
+  return all_parts(units);
+}
 
 u32 run_job(const Job *job, Team *team) {
   Seat seat;
@@ -24,10 +30,14 @@ struct Team {
   i32 seats_ready, failed;
   i32 arrived, round, sleepers;
   i32 order; /* counts the jobs */
+  u32 spins; /* how long to spin; changed by all seats without care, it is only a guess */
   Job job;
+  /* The first unit of the step that nobody has taken; a cache line away from what others watch. */
+  __attribute__((aligned(64))) u32 next;
 };
 
-#define SPINS 20000
+#define FEW_SPINS 20000u
+#define MOST_SPINS 400000u /* about 0.4 ms */
 #define DEADLINE_NS 2000000000ll
 #define NO_DEADLINE (-1ll)
 #define TIMED_OUT 2
@@ -37,8 +47,13 @@ INLINE void write(i32 *word, i32 value) { __atomic_store_n(word, value, __ATOMIC
 
 /* Wait until *word is no longer `old`; 0 when the deadline passed first. */
 static u32 wait_for_change(Team *team, i32 *word, i32 old, int64_t deadline) {
-  for (u32 i = 0; i < SPINS; i++)
-    if (read(word) != old) return 1;
+  u32 spins = team->spins < FEW_SPINS ? FEW_SPINS : team->spins;
+  for (u32 i = 0; i < spins; i++) {
+    if (read(word) == old) continue;
+    team->spins = smaller(spins + spins / 4, MOST_SPINS);
+    return 1;
+  }
+  team->spins = spins / 2;
   while (read(word) == old) {
     __atomic_fetch_add(&team->sleepers, 1, __ATOMIC_SEQ_CST);
     i32 outcome = __builtin_wasm_memory_atomic_wait32(word, old, deadline);
@@ -59,10 +74,17 @@ void meet(Seat seat) {
   i32 round = read(&team->round);
   if (__atomic_fetch_add(&team->arrived, 1, __ATOMIC_SEQ_CST) + 1 == (i32)seat.count) {
     write(&team->arrived, 0);
+    __atomic_store_n(&team->next, 0, __ATOMIC_SEQ_CST);
     change(team, &team->round, round + 1);
   } else if (!wait_for_change(team, &team->round, round, DEADLINE_NS)) {
     write(&team->failed, 1);
   }
+}
+
+Span take_part(Team *team, u32 units, u32 size) {
+  u32 first = __atomic_fetch_add(&team->next, size, __ATOMIC_SEQ_CST);
+  Span span = {smaller(first, units), smaller(first + size, units)};
+  return span;
 }
 
 u32 run_job(const Job *job, Team *team) {
@@ -71,6 +93,7 @@ u32 run_job(const Job *job, Team *team) {
   if (seat.count > 1) {
     if (read(&team->failed)) return 1;
     team->job = *job;
+    __atomic_store_n(&team->next, 0, __ATOMIC_SEQ_CST);
     change(team, &team->order, read(&team->order) + 1);
   }
   do_job(job, seat);

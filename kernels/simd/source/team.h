@@ -15,17 +15,25 @@ typedef struct {
   u32 first, end;
 } Span;
 
-/* The contiguous part of `units` that belongs to a seat. */
-INLINE Span share_of(u32 units, Seat seat) {
-  Span span;
-  span.first = units * seat.index / seat.count;
-  span.end = units * (seat.index + 1) / seat.count;
+/* Take the next `size` units of a step that no seat has taken yet. Seats take what they can do, so
+ * one that is held up holds up no more than what it has in hand. */
+Span take_part(Team *team, u32 units, u32 size);
+
+INLINE Span all_parts(u32 units) {
+  Span span = {0, units};
   return span;
 }
 
+/* Run a loop over parts of a step; a single seat has all units as one part. Every seat must come to
+ * each such loop, with a `meet` between one and the next. */
+#define EACH_PART(part, units, size, seat)                                                          \
+  for (Span part = (seat).count > 1 ? take_part((seat).team, units, size) : all_parts(units);       \
+       part.first < part.end;                                                                       \
+       part = (seat).count > 1 ? take_part((seat).team, units, size) : all_parts(0))
+
 /* What a team can be asked to do, and the arguments: addresses and counts. */
-enum { JOB_ATTENTION = 1, JOB_FEED_FORWARD, JOB_LOGITS };
-#define JOB_ARGUMENTS 8u
+enum { JOB_ATTENTION = 1, JOB_FEED_FORWARD, JOB_LAYERS, JOB_LOGITS };
+#define JOB_ARGUMENTS 9u
 
 typedef struct {
   u32 kind, arguments[JOB_ARGUMENTS];

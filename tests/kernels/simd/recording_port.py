@@ -10,7 +10,7 @@ from kernels.simd.port import STACK_BYTES, AnyArray, as_bytes
 from tests.kernels.simd.wasmtime_port import WasmtimePort
 
 Script: TypeAlias = list[list[Any]]
-TEAM_BYTES = 128
+TEAM_BYTES = 192
 
 
 class RecordingPort(WasmtimePort):

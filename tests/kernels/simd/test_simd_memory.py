@@ -16,7 +16,7 @@ from tests.kernels.simd.test_simd_ops import LONG_IDS, WIDE
 from tests.kernels.simd.wasmtime_port import WasmtimePort
 
 
-@pytest.mark.parametrize("cache_format", ["f32", "int8"])
+@pytest.mark.parametrize("cache_format", KINDS)
 @pytest.mark.parametrize("dtype", [DType.Q8_0, DType.Q4_0, DType.Q4_1], ids=lambda one: one.label)
 def test_planned_bytes_are_the_real_ones(dtype, cache_format):
     """Weights, cache and buffers, to the byte, as loaded and at full context."""
@@ -34,8 +34,9 @@ def test_planned_bytes_are_the_real_ones(dtype, cache_format):
     assert port.used_bytes == plan.bytes_for(WIDE.max_context)
 
 
-def test_int8_is_planned_only_where_heads_suit_it():
+@pytest.mark.parametrize("cache_format", ["int16", "int8"])
+def test_codes_are_planned_only_where_heads_suit_them(cache_format):
     """The plan says what the op set will do, not what was asked for."""
     narrow = replace(WIDE, head_dim=4, head_count=WIDE.hidden_size // 4)
-    plan = plan_memory(shape_of(narrow, DType.F32, 0), Engine("simd", "int8"))
+    plan = plan_memory(shape_of(narrow, DType.F32, 0), Engine("simd", cache_format))
     assert plan.engine.cache_format == "f32"

@@ -103,7 +103,7 @@ class ForgetfulPort(WasmtimePort):
     def call(self, name: str, *arguments: int) -> int:
         """Fail once, in a block."""
         outcome = super().call(name, *arguments)
-        if name not in {"attention_block", "feed_forward_block", "logits"}:
+        if name not in {"layers", "logits"}:
             return outcome
         self._left -= 1
         if self._left:
@@ -113,9 +113,9 @@ class ForgetfulPort(WasmtimePort):
         return 1
 
 
-@pytest.mark.parametrize("lose_at", [1, 2, 4, 5, 6, 9])
+@pytest.mark.parametrize("lose_at", [1, 2, 3, 4])
 def test_a_lost_thread_changes_no_answer(lose_at: int):
-    """In an attention block, a feed-forward block or the logits, of the prompt or of a token."""
+    """In the layers or the logits, of the prompt or of a token."""
     logits = []
     for port in (WasmtimePort(read_module(SINGLE)), ForgetfulPort(lose_at)):
         ops = SimdOps(WIDE, port)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from kernels.simd.port import STACK_BYTES, STACK_POINTER, AnyArray, as_bytes
-from kernels.simd.regions import Regions
+from kernels.simd.region_port import RegionPort
 
 wasmtime = pytest.importorskip(
     "wasmtime",
@@ -23,7 +23,7 @@ _FIRST_PAGES = 64
 _MOST_PAGES = 65_535  # 4 GiB less a page, so that every end fits 32 bits
 
 
-class WasmtimePort:
+class WasmtimePort(RegionPort):
     """The module over its own memory.
 
     Args:
@@ -41,8 +41,7 @@ class WasmtimePort:
         self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
         instance = wasmtime.Instance(self._store, wasmtime.Module(engine, module), [self._memory])
         self._exports = instance.exports(self._store)
-        self._regions = Regions(_PAGE, _FIRST_PAGES * _PAGE, self._grow)
-        self._lent: list[int] = []
+        super().__init__(_PAGE, _FIRST_PAGES * _PAGE)
         stack = self._exports[STACK_POINTER]
         if not isinstance(stack, wasmtime.Global):
             raise TypeError(STACK_POINTER)
@@ -54,21 +53,6 @@ class WasmtimePort:
         """As many as there is memory for."""
         return self._seats
 
-    @property
-    def used_bytes(self) -> int:
-        """Bytes that are allocated now."""
-        return self._regions.used_bytes
-
-    def allocate(self, size: int) -> int:
-        """Give the address of zeroed bytes."""
-        address = self._regions.take(size)
-        self._bytes(address, size).fill(0)
-        return address
-
-    def release(self, address: int) -> None:
-        """Give a block back."""
-        self._regions.give_back(address)
-
     def write(self, address: int, data: AnyArray) -> None:
         """Copy an array into the module's memory."""
         self._bytes(address, data.nbytes)[:] = as_bytes(data)
@@ -76,19 +60,6 @@ class WasmtimePort:
     def read(self, address: int, target: AnyArray) -> None:
         """Fill an array from the module's memory."""
         as_bytes(target)[:] = self._bytes(address, target.nbytes)
-
-    def lend(self, data: AnyArray) -> int:
-        """Copy an array to where the module can read it."""
-        address = self._regions.take(data.nbytes)
-        self._lent.append(address)
-        self.write(address, data)
-        return address
-
-    def take_back(self) -> None:
-        """Give the copies back."""
-        for address in self._lent:
-            self._regions.give_back(address)
-        self._lent.clear()
 
     def call(self, name: str, *arguments: int) -> int:
         """Call an exported function."""
@@ -120,6 +91,9 @@ class WasmtimePort:
         base = ctypes.addressof(self._memory.data_ptr(self._store).contents)
         view = (ctypes.c_uint8 * size).from_address(base + address)
         return np.ctypeslib.as_array(view)
+
+    def _clear(self, address: int, size: int) -> None:
+        self._bytes(address, size).fill(0)
 
     def _grow(self, missing: int) -> int:
         pages = -(-missing // _PAGE)

@@ -150,3 +150,25 @@ def test_a_model_over_the_limit_is_planned_as_unfit_and_refused_with_numbers():
     assert not plan["fits"]
     assert error["code"] == "model_too_large"
     assert error["details"]["allowed_bytes"] == 1_000 < error["details"]["needed_bytes"]
+
+
+def test_loading_while_an_answer_is_under_way_is_busy_and_changes_nothing():
+    """The answer is the one that comes without the request, and the old model stays."""
+
+    async def undisturbed(page):
+        await page.load("chat")
+        return await page.ask("chat.send", {"text": "hello", "settings": GREEDY})
+
+    async def disturbed(page):
+        facts = await page.load("chat")
+        turn = page.send("chat.send", {"text": "hello", "settings": GREEDY})
+        error = await page.ask_in_vain("model.load", page.load_payload("other"))
+        reply = await page.reply_to(turn)
+        return error, reply["value"], facts, await page.ask("runtime.facts")
+
+    expected = converse(undisturbed)
+    error, found, facts, after = converse(disturbed, files={"other": CHAT}, tick_ms=20.0)
+
+    assert error["code"] == "busy"
+    assert found["output_ids"] == expected["output_ids"]
+    assert after["model"]["sha256"] == facts["sha256"]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kernels.byte_source import BytesSource
@@ -13,7 +14,7 @@ from kernels.simd.module_bytes import SINGLE, read_module
 from kernels.simd.simd_ops import SimdOps
 from py_core.chat.loaded_model import FileOrigin
 from py_core.chat.memory_room import MemoryRoom
-from py_core.chat.model_session import ModelSession
+from py_core.chat.model_session import ModelSession, OpSetFallback
 from py_core.chat.op_sets import (
     OP_SETS,
     EngineWish,
@@ -74,12 +75,23 @@ def test_a_shape_that_the_kernels_cannot_run_falls_back_with_its_reason():
     assert "head_dim 2" in chosen.op_set_notice
 
 
-@pytest.mark.parametrize(("cache_format", "row_bytes"), [("f32", 8 * 4), ("int8", 8 + 4)])
+@pytest.mark.parametrize(
+    ("cache_format", "row_bytes"), [("f32", 8 * 4), ("int16", 8 * 2 + 4), ("int8", 8 + 4)]
+)
 def test_keys_and_values_are_kept_as_wished(cache_format, row_bytes):
     """Two layers, two key/value heads of width 8."""
     model = load(cache_format)
     assert model.ops.name == "simd"
     assert model.cache.storage.bytes_per_token == 2 * 2 * 2 * row_bytes
+
+
+@pytest.mark.parametrize("cache_format", KINDS)
+def test_only_the_wish_to_save_memory_is_answered_where_it_cannot_be_met(cache_format):
+    """Heads of width 4: the default becomes float32 without a word, int8 with one."""
+    narrow = replace(SMALL, head_dim=4, head_count=SMALL.hidden_size // 4)
+    chosen = choose_op_set(EngineWish(cache_format=cache_format), narrow, BOTH)
+    assert chosen.engine.cache_format == "f32"
+    assert ("do not suit" in chosen.cache_notice) == (cache_format == "int8")
 
 
 def test_a_lost_thread_is_reported_once():
@@ -91,3 +103,37 @@ def test_a_lost_thread_is_reported_once():
     assert "one thread" in (report_lost_thread(ops) or "")
     assert report_lost_thread(ops) is None
     assert report_lost_thread(NumpyOps(SMALL)) is None
+
+
+class NarrowPort(WasmtimePort):
+    """A memory for threads that is nearly full and cannot grow."""
+
+    def __init__(self, module: bytes) -> None:
+        super().__init__(module, seats=2)
+        self.allocate(3_900_000)
+
+    def _grow(self, missing: int) -> int:
+        raise MemoryError(missing)
+
+
+def test_a_memory_for_threads_that_cannot_grow_gives_way_to_one_thread():
+    """The model is there all the same, in one seat, with a sentence; its answer is the same."""
+
+    def make_shared(config: ModelConfig, cache_format: CacheFormat) -> SimdOps:
+        return SimdOps(
+            config, NarrowPort(read_module(SINGLE)), cache_kind=KINDS[cache_format], uses_team=False
+        )
+
+    homes: OpSetHomes = {"simd": OpSetHome(make_shared, 2, make_simd)}
+    session = ModelSession(MemoryRoom(FakeHost()), homes)
+    source = BytesSource(read_fixture("grouped_q4_1.slm"))
+    steps = list(session.load_steps(source, FileOrigin("m", 1, "0"), EngineWish()))
+    texts = [step.text for step in steps if isinstance(step, OpSetFallback)]
+    assert len(texts) == 1
+    assert "could not grow" in texts[0]
+    model = session.require_model()
+    assert model.ops.seats == 1
+    other = load("int16")
+    expected = other.decoder.forward([5, 6, 7], other.decoder.new_cache())
+    found = model.decoder.forward([5, 6, 7], model.decoder.new_cache())
+    np.testing.assert_array_equal(found, expected)
