@@ -170,12 +170,10 @@ _Named = Mapping[GroupName, str]
 def _search(table: HeadTable, words: list[str]) -> list[Head]:
     if not words:
         return list(table.values())
-    first, *others = words
-    return [
-        table[key]
-        for key, text in table.fold_texts().items()
-        if first in text and all(word in text for word in others)
-    ]
+    found: Iterable[tuple[str, str]] = table.fold_texts().items()
+    for word in words:
+        found = [(key, text) for key, text in found if word in text]
+    return [table[key] for key, _ in found]
 
 
 def _choose(found: list[Head], chosen: set[_Facet]) -> list[Head]:

@@ -123,8 +123,16 @@ class HeadTable(dict[str, Head]):
             self._fold_some(ROWS_PER_STEP)
             yield
         for name in _KEYS_OF:
-            self._read_index(name)
+            yield from self._index_steps(name)
+
+    def _index_steps(self, name: str) -> Iterator[None]:
+        """Make one index in steps; when heads change meanwhile, who needs it makes it at once."""
+        version, index, heads = self.version, _Index(), tuple(self.values())
+        for begin in range(0, len(heads), ROWS_PER_STEP):
+            _add_all(index, name, heads[begin : begin + ROWS_PER_STEP])
             yield
+        if version == self.version:
+            self._indexes.setdefault(name, index)
 
     def fold_texts(self) -> Mapping[str, str]:
         """Give the texts and subjects as they are searched."""

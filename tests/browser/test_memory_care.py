@@ -21,9 +21,12 @@ DROP_DATABASE = """() => new Promise((resolve) => {
   const request = indexedDB.deleteDatabase('tinyloom');
   request.onsuccess = resolve;
 })"""
-COMMIT_LARGE = """async (port, chars) => {
+# The browser compresses what it stores, so only a text without any pattern is large.
+COMMIT_LARGE = """async (port, blocks) => {
+  const bytes = () => crypto.getRandomValues(new Uint8Array(65_536));
+  const text = Array.from({ length: blocks }, () => String.fromCharCode(...bytes())).join('');
   const { revision } = JSON.parse(await port.ledger_changes('heads', 0));
-  const rows = ['heads', 'records'].map((area) => [area, 'large', 'x'.repeat(chars)]);
+  const rows = ['heads', 'records'].map((area) => [area, 'large', text]);
   const answer = JSON.parse(await port.ledger_commit(revision, JSON.stringify(rows)));
   const after = JSON.parse(await port.ledger_changes('heads', 0));
   return { answer, before: revision, after: after.revision, keys: after.rows.map(([key]) => key) };
@@ -128,7 +131,7 @@ def test_how_long_a_record_is_kept_can_be_changed(memory: MemoryPage):
     form.get_by_role("button", name="Change").click()
     memory.proposal()
     memory.agree()
-    row = memory.row("plums").filter(has_text="active")
+    row = memory.row("plums").filter(has_text="· active ·")
     expect(row).to_contain_text("this visit only")
 
 
@@ -141,21 +144,19 @@ def test_a_withdrawn_record_is_rebuilt_when_the_user_wants_it(memory: MemoryPage
     expect(proposal).to_contain_text("will be made again from what is left (one source left, worth")
     expect(proposal).to_contain_text("1 of 1 made again")
     memory.agree()
-    expect(memory.row("Summary").filter(has_text="active")).to_contain_text(
-        "The south bed has basil."
-    )
-    assert "figs." not in memory.row("Summary").filter(has_text="active").inner_text()
+    rebuilt = memory.row("Summary").filter(has_text="· active ·")
+    expect(rebuilt).to_contain_text("The south bed has basil.")
+    assert "figs." not in rebuilt.inner_text()
 
 
 def test_a_conversation_is_summed_up_and_reviewed(chat: ChatPage):
-    """By rule or by the model; shown with its lineage, kept as tier 9, reviewed as tier 8."""
+    """Shown with its lineage, kept as tier 9, reviewed as tier 8; too small a model says so."""
     chat.load_model("Grouped f32")
     chat.set_number("Max tokens", 4)
     chat.send("The staging server is called otter and stands in the blue room.")
     memory = MemoryPage(chat.page)
     memory.button("Let the model summarise it").click()
-    expect(memory.proposal()).to_contain_text("a model chose what to leave out")
-    memory.button("Leave it").click()
+    expect(memory.root.get_by_role("alert").first).to_contain_text("fit into the model's context")
 
     memory.button("Summarise this conversation").click()
     proposal = memory.proposal()
@@ -171,7 +172,7 @@ def test_a_conversation_is_summed_up_and_reviewed(chat: ChatPage):
     row.get_by_role("button", name="Confirm", exact=True).click()
     memory.proposal()
     memory.agree()
-    expect(memory.row("called otter").filter(has_text="active")).to_contain_text("tier 8")
+    expect(memory.row("called otter").filter(has_text="· active ·")).to_contain_text("tier 8")
     assert chat.errors == []
 
 
@@ -218,7 +219,7 @@ def test_a_full_disk_keeps_what_was_there_and_says_so(
     session.send("Storage.overrideQuotaForOrigin", quota)
 
     bare = open_bare(context, server)
-    found = run_in_page(bare, COMMIT_LARGE, 4_000_000)
+    found = run_in_page(bare, COMMIT_LARGE, 64)
     assert found["answer"]["error"] == "QuotaExceededError"
     assert found["before"] == found["after"]
     assert "large" not in found["keys"]

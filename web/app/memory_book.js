@@ -131,7 +131,7 @@ export class MemoryBook {
     if (!proposal) return Promise.resolve();
     return this.#attempt(async () => {
       // Firefox asks the person, who need not answer; the memory does not wait for that.
-      navigator.storage.persist?.().catch(() => false);
+      navigator.storage?.persist?.().catch(() => false);
       const { change } = proposal;
       const report = await this.#worker.request('memory.apply', { change }).reply;
       this.#update({ proposal: null, detail: null, last: report });

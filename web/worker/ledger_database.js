@@ -122,12 +122,12 @@ async function measure() {
 
 /** Whether the browser keeps the data when room gets short; only the page can ask for it. */
 async function isPersistent() {
-  return (await navigator.storage.persisted?.()) ?? false;
+  return (await navigator.storage?.persisted?.()) ?? false;
 }
 
 /** @returns {Promise<StorageEstimate>} nothing where the browser tells nothing */
 async function estimate() {
-  return (await navigator.storage.estimate?.()) ?? {};
+  return (await navigator.storage?.estimate?.()) ?? {};
 }
 
 /** @param {IDBTransaction} transaction */

@@ -3,7 +3,16 @@
 import pytest
 
 from py_core.chat.memory_keeper import MemoryKeeper
-from py_core.memory.changes import Correct, Forget, KeepSummary, Rebuild, Remember, Stamp
+from py_core.memory.changes import (
+    Confirm,
+    Correct,
+    Forget,
+    KeepSummary,
+    Rebuild,
+    Remember,
+    Retract,
+    Stamp,
+)
 from py_core.memory.repair import RepairPlan
 from py_core.memory.summary import summarise
 from py_core.memory_errors import ChangeRefusedError, StorageLostError
@@ -43,7 +52,7 @@ def sum_up(records, now, *supersedes):
 
 def read_texts(keeper):
     """Give what is served."""
-    return {r.record_id: r.text for r in run(keeper.read_serving()) if r.kind != "Tombstone"}
+    return {r.record_id: r.text for r in run(keeper.read_serving()) if r.text}
 
 
 class StoppedKeeper(MemoryKeeper):
@@ -80,11 +89,16 @@ def test_only_what_is_withdrawn_can_be_rebuilt(keeper):
 
 
 def test_a_withdrawn_memory_comes_back_in_the_users_own_words(keeper):
-    """It then stands for itself, not for what withdrew it."""
+    """It then stands for itself, not for the message that was taken back."""
     (pending,) = run(keeper.suggest("I live in Lisbon", "turn-1-user", NOW))
-    run(keeper.apply(Correct(pending, "I live in Lisbon"), NOW))
-    (confirmed,) = (r for r in run(keeper.read_serving()))
-    assert confirmed.derived_from == ("turn-1-user",)
+    confirmed = run(keeper.apply(Confirm(pending), NOW)).verdict.kept[0].record_id
+    run(keeper.apply(Retract("turn-1-user", since=keeper.revision), NOW))
+    assert read_texts(keeper) == {}
+
+    run(keeper.apply(Correct(confirmed, "I live in Porto"), LATER))
+    assert list(read_texts(keeper).values()) == ["I live in Porto"]
+    (record,) = (r for r in run(keeper.read_serving()) if r.kind == "UserPreferenceAssertion")
+    assert record.derived_from == ()
 
 
 def test_a_summary_is_kept_only_after_it_was_shown(keeper):
