@@ -67,16 +67,15 @@ function findOwnPath(request) {
  * @param {FetchEvent} event
  * @param {string} path
  */
-async function answer(event, path) {
-  const { request, clientId, resultingClientId } = event;
-  if (request.mode === 'navigate') {
-    await heal().catch(dropIfReplaced);
-  }
-  const version = (request.mode !== 'navigate' && (await versionOf(clientId))) || VERSION;
-  // A worker that a tab starts is of the tab's version.
-  const bound = bind(resultingClientId, version);
-  event.waitUntil(bound);
-  const kept = await (await openVersion(version)).match(addressOf(path));
+async function answer({ request, clientId, resultingClientId }, path) {
+  const is_page = request.mode === 'navigate';
+  if (is_page) await heal().catch(dropIfReplaced);
+  const version = (!is_page && (await versionOf(clientId))) || VERSION;
+  const [kept] = await Promise.all([
+    openVersion(version).then((cache) => cache.match(addressOf(path))),
+    // A worker that a tab starts is of the tab's version; a newer service worker must know it.
+    bind(resultingClientId, version),
+  ]);
   return kept ?? fetch(request);
 }
 

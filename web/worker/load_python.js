@@ -8,8 +8,9 @@
 
 import { CodedError } from '../app/coded_error.js';
 import { siteUrl } from '../app/site_url.js';
-import { forgetImage, readImage, refuseImage } from './image_store.js';
+import { forgetImage, refuseImage } from './image_store.js';
 import { startPyodide } from './pyodide_start.js';
+import { assets, image as keptImage } from './python_begun.js';
 import { openNetworkToPython } from './python_network.js';
 import { restoreImage } from './restore_image.js';
 
@@ -20,7 +21,6 @@ const PACKAGES = Object.freeze([
   'pyodide-http',
   'snowballstemmer',
 ]);
-const LIST_DEADLINE_MS = 60_000;
 export const STEP_COUNT = 4;
 
 /** @typedef {((...parts: unknown[]) => any) & {callKwargs: (...parts: unknown[]) => any}} PythonFunction */
@@ -29,7 +29,7 @@ export const STEP_COUNT = 4;
 
 /** @typedef {(step: string, done: number, text: string) => void} ReportStep */
 
-/** @typedef {{version: string, files: {path: string, role: string}[]}} AssetList */
+/** @typedef {import('./python_begun.js').AssetList} AssetList */
 
 /** @typedef {'used' | 'none' | 'refused'} ImageState whether there was an image, or can be one */
 
@@ -41,24 +41,18 @@ export const STEP_COUNT = 4;
  */
 export async function loadPython(host, report, onRuntime) {
   report('runtime', 0, 'Starting Python');
-  const assets = readAssets();
-  const version = assets.then((list) => list.version);
-  version.catch(() => {}); // Said by whoever needs the list.
-  const { runtime, image } = await startFromImage(version);
+  const { runtime, image } = await startFromImage();
   if (runtime) {
     onRuntime(runtime);
     report('start', 3, 'Starting Tinyloom');
     return { receive: startCore(runtime, host), image };
   }
-  return { receive: await startAnew(host, report, { assets, onRuntime }), image };
+  return { receive: await startAnew(host, report, onRuntime), image };
 }
 
-/**
- * @param {Promise<string>} version
- * @returns {Promise<{runtime: Runtime | null, image: ImageState}>}
- */
-async function startFromImage(version) {
-  const image = await readImage(version);
+/** @returns {Promise<{runtime: Runtime | null, image: ImageState}>} */
+async function startFromImage() {
+  const image = await keptImage;
   if (typeof image === 'string') return { runtime: null, image };
   try {
     return { runtime: await restoreImage(image), image: 'used' };
@@ -67,7 +61,7 @@ async function startFromImage(version) {
       () => false,
       () => true,
     );
-    await (is_damaged ? forgetImage() : refuseImage(await version));
+    await (is_damaged ? forgetImage() : refuseImage((await assets).version));
     return { runtime: null, image: is_damaged ? 'none' : 'refused' };
   }
 }
@@ -75,10 +69,10 @@ async function startFromImage(version) {
 /**
  * @param {object} host
  * @param {ReportStep} report
- * @param {{assets: Promise<AssetList>, onRuntime: (runtime: Runtime) => void}} shared
+ * @param {(runtime: Runtime) => void} onRuntime
  * @returns {Promise<(json: string) => void>}
  */
-async function startAnew(host, report, { assets, onRuntime }) {
+async function startAnew(host, report, onRuntime) {
   const runtime = await startPyodide({});
   onRuntime(runtime);
   report('packages', 1, 'Unpacking numpy and pydantic');
@@ -88,13 +82,6 @@ async function startAnew(host, report, { assets, onRuntime }) {
   report('start', 3, 'Starting Tinyloom');
   openNetworkToPython(runtime);
   return startCore(runtime, host);
-}
-
-/** @returns {Promise<AssetList>} the asset list of this very version */
-async function readAssets() {
-  const signal = AbortSignal.timeout(LIST_DEADLINE_MS);
-  const response = await fetch(siteUrl('assets.json'), { signal });
-  return response.json();
 }
 
 /** @param {AssetList} assets */
