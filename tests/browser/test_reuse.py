@@ -134,7 +134,7 @@ def test_moved_rows_are_off_until_they_are_chosen_and_say_their_drift(chat: Chat
     assert not chat.errors
 
 
-@pytest.mark.parametrize("engine", [("simd", "f32"), ("simd", "int8"), ("numpy", "f32")], ids=str)
+@pytest.mark.parametrize("engine", [("simd", "int16"), ("simd", "int8"), ("numpy", "f32")], ids=str)
 def test_rows_of_the_last_visit_are_used_and_change_no_token(
     chromium: Browser, chat: ChatPage, server: RunningServer, engine: tuple[str, str]
 ):

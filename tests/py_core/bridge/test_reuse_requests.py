@@ -7,6 +7,7 @@ import pytest
 
 from py_core.bridge.worker_entry import start
 from tests.py_core.bridge.conversation import CHAT, converse
+from tests.py_core.bridge.memory_talk import Talk, hold
 from tests.py_core.fake_host import FakeHost, FakePage
 from tests.py_core.model_files import make_model
 
@@ -138,6 +139,22 @@ def test_a_pair_that_is_sent_again_processes_one_token_and_counts_once():
     assert again["prompt_tokens"] == first["prompt_tokens"]
     assert again["output_ids"] == first["output_ids"]
     assert reset["turns_dropped"] == 1
+
+
+def test_a_pair_that_is_sent_again_is_given_the_same_memory():
+    """What was shown for the pair that goes does not count as shown, however often it is redone."""
+
+    async def script(talk: Talk):
+        kept, seen = await talk.remember("The staging server is called otter."), []
+        for is_again in (False, True, True):
+            value = await talk.say("Which staging server did I mention?", replaces_last=is_again)
+            processed = value["prompt_tokens"] - value["reused_tokens"]
+            seen.append((processed, talk.prompt, talk.candidate(kept)["score"]))
+        return seen
+
+    first, *others = hold(script)
+    assert "otter" in first[1]
+    assert others == [(1, *first[1:])] * 2
 
 
 def test_an_edited_message_takes_the_place_of_the_last_pair():
