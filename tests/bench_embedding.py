@@ -90,8 +90,8 @@ def _find_embedder() -> Path:
 
 
 def _run(address: str, order: dict[str, str]) -> dict[str, str]:
+    path = find_chromium()
     with sync_playwright() as playwright:
-        path = find_chromium()
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         page = browser.new_page()
         page.set_default_timeout(DEADLINE_MS)
