@@ -105,8 +105,9 @@ def measure_share(browser: Browser, address: str, threads: int) -> float:
 @contextmanager
 def _open_browser() -> Iterator[tuple[Browser, str]]:
     site = prepare(Places(ROOT, _cache(), os.environ.get("TINYLOOM_CDN")), "smollm2", report=_say)
+    chromium = find_chromium()
     with start(site) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         yield browser, server.address
         browser.close()
 

@@ -49,8 +49,9 @@ class Scratch:
 
     def use_team(self, team: int) -> None:
         """Let calls be shared by a team; 0 for this thread alone."""
-        self._team = team
-        self._write()
+        if team != self._team:
+            self._team = team
+            self._write()
 
     def _write(self) -> None:
         seats, scores = self._by_positions

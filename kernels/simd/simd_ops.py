@@ -8,6 +8,7 @@ in memory that the lost thread does not know: the answer is the same.
 """
 
 from collections.abc import Callable, Iterator
+from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from kernels.simd.port import KernelPort
 from kernels.simd.records import CacheKind
 from kernels.simd.scratch import TOKEN_LIMIT
 from kernels.simd.team_choice import TeamChoice
+from kernels.simd.team_pace import TeamPace
 from kernels.simd.workspace import Workspace
 
 Rows = TypeVar("Rows", F32, I32)
@@ -76,6 +78,8 @@ class SimdOps:
         self._choice: TeamChoice | None = None
         self._space: Workspace | None = None
         self._positions = (-1, 0)
+        self._team = 0
+        self._pace = TeamPace()
         self.has_lost_a_thread = False
         """Whether the work was ever taken over from a lost thread."""
 
@@ -160,10 +164,14 @@ class SimdOps:
         model, space = self._require()
         space.put(hidden)
         rows = (space.source, space.target, storage.record, start)
-        record = space.scratch.record
+        is_team = bool(self._team) and (tokens > 1 or self._pace.wants_team())
+        space.scratch.use_team(self._team if is_team else 0)
+        begin, record = perf_counter(), space.scratch.record
         if self._port.call("layers", model, record, tokens, span.start, span.stop, *rows):
             self._recover()
             return self.layers(span, hidden, cache, start)
+        if tokens == 1:
+            self._pace.note(perf_counter() - begin, is_team=is_team)
         return space.retake(tokens)
 
     def feed_forward_block(self, layer: int, hidden: F32) -> F32:
@@ -212,7 +220,8 @@ class SimdOps:
         """Use a team once it is there and faster than this thread alone."""
         if self._choice is not None and not self._choice.is_settled:
             _, space = self._require()
-            space.scratch.use_team(self._choice.settle())
+            self._team = self._choice.settle()
+            space.scratch.use_team(self._team)
 
     def _run_sample(self, team: int) -> bool:
         """Compute logits of whatever lies in a buffer of hidden states."""
@@ -227,6 +236,7 @@ class SimdOps:
         if self._choice is not None:
             self._choice.give_up()
         self.has_lost_a_thread = True
+        self._team = 0
         limit = lost.scratch.position_limit
         self._space = Workspace(self._port, self._config, positions=limit)
         self._positions = (-1, 0)

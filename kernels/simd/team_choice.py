@@ -12,6 +12,9 @@ from time import perf_counter
 from kernels.simd.port import KernelPort
 
 _REPEATS = 3
+_TOO_SLOW = 2.0
+"""A team that takes so many times as long as one thread is ended. One that is only a little slower
+is kept: the machine may be busy just now, and `team_pace` decides for each token."""
 
 
 class TeamChoice:
@@ -71,13 +74,14 @@ class TeamChoice:
         self._port.dismiss_team()
 
     def _take_best(self, team: int) -> int:
+        alone = self._times.pop(1)
         best = min(self._times, key=lambda seats: (self._times[seats], seats))
+        if self._times[best] > _TOO_SLOW * alone:
+            self.give_up()
+            return 0
         if best == self._now_trying:
             self.is_settled = True
             return team
-        if best == 1:
-            self.give_up()
-            return 0
         self._now_trying = best
         self._port.start_team(best)
         return 0

@@ -77,7 +77,10 @@ def open_port(shell: KernelShell) -> KernelPort | None:
     """Open a new home for the kernels: each model has its own, so that freeing gives all back."""
     memory = shell.kernel_on_shared_memory(read_module(THREADS))
     if memory is not None:
-        return SharedMemoryPort(cast(KernelMemory, memory))
+        try:
+            return SharedMemoryPort(cast(KernelMemory, memory))
+        except MemoryError:
+            cast(KernelMemory, memory).close()
     return _open_on_python_memory(shell)
 
 

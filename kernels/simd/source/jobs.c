@@ -17,7 +17,23 @@ typedef struct {
   Seat seat;
   u8 *memory; /* the seat's own */
   u32 tokens;
+  Activations activations;
+  f32 *normed;
 } Work;
+
+/* A single token's activations in the seat's own memory: every seat makes them for itself, which
+ * takes less time than to wait for the one that does it for all. The room is that of an open panel. */
+static Activations own_activations(const Scratch *scratch, u8 *memory) {
+  Activations own;
+  u32 blocks = own.blocks = scratch->activations.blocks;
+  own.codes = (i16 *)memory, memory += blocks * BLOCK * TILE_TOKENS * 2;
+  own.steps = (i16 *)memory, memory += blocks * BLOCK * 2;
+  own.scales = (f32 *)memory, own.sums = own.scales + blocks;
+  own.unsigned_starts = (i32 *)(own.sums + blocks), own.signed_starts = own.unsigned_starts + blocks;
+  return own;
+}
+
+static u32 is_single_shared(const Work *work) { return work->tokens == 1 && work->seat.count > 1; }
 
 static Work work_of(const Job *job, Seat seat) {
   Work work;
@@ -26,6 +42,11 @@ static Work work_of(const Job *job, Seat seat) {
   work.tokens = job->arguments[2];
   work.seat = seat;
   work.memory = work.scratch->seats + seat.index * work.scratch->seat_bytes;
+  work.activations = work.scratch->activations, work.normed = work.scratch->normed;
+  if (is_single_shared(&work)) {
+    work.activations = own_activations(work.scratch, work.memory);
+    work.normed = (f32 *)(work.activations.signed_starts + work.activations.blocks);
+  }
   return work;
 }
 
@@ -35,21 +56,32 @@ static u32 panels_at_once(const Work *work) { return work->tokens > 1 ? 2 : 4; }
 #define TOKENS_AT_ONCE TILE_TOKENS
 #define POSITIONS_AT_ONCE 256u
 
-static void norm_rows(const Work *work, const f32 *x, const f32 *weight) {
+static void norm_span(const Work *work, Span tokens, const f32 *x, const f32 *weight) {
   u32 width = work->model->hidden_size;
-  EACH_PART(tokens, work->tokens, TOKENS_AT_ONCE, work->seat)
-    for (u32 token = tokens.first; token < tokens.end; token++) {
-      f32 *normed = work->scratch->normed + token * width;
-      norm_row(x + token * width, weight, work->model->epsilon, width, normed);
-      quantise_row(normed, width, &work->scratch->activations, token);
-    }
+  for (u32 token = tokens.first; token < tokens.end; token++) {
+    f32 *normed = work->normed + token * width;
+    norm_row(x + token * width, weight, work->model->epsilon, width, normed);
+    quantise_row(normed, width, &work->activations, token);
+  }
+}
+
+static void norm_rows(const Work *work, const f32 *x, const f32 *weight) {
+  if (is_single_shared(work)) {
+    norm_span(work, all_parts(1), x, weight);
+    return;
+  }
+  EACH_PART(tokens, work->tokens, TOKENS_AT_ONCE, work->seat) norm_span(work, tokens, x, weight);
   meet(work->seat);
 }
 
 static void quantise_rows(const Work *work, const f32 *x, u32 width) {
+  if (is_single_shared(work)) {
+    quantise_row(x, width, &work->activations, 0);
+    return;
+  }
   EACH_PART(tokens, work->tokens, TOKENS_AT_ONCE, work->seat)
     for (u32 token = tokens.first; token < tokens.end; token++)
-      quantise_row(x + token * width, width, &work->scratch->activations, token);
+      quantise_row(x + token * width, width, &work->activations, token);
   meet(work->seat);
 }
 
@@ -57,7 +89,7 @@ static void quantise_rows(const Work *work, const f32 *x, u32 width) {
 static void multiply_part(const Work *work, const Matrix *weights, Span panels, const f32 *floats, f32 *out,
                           const f32 *add) {
   Input input;
-  input.codes = &work->scratch->activations, input.floats = floats;
+  input.codes = &work->activations, input.floats = floats;
   input.float_stride = weights->columns, input.tokens = work->tokens;
   Output output;
   output.out = out, output.add = add, output.stride = weights->rows;
@@ -81,9 +113,9 @@ static void project(const Work *work, const Layer *layer) {
   const Scratch *scratch = work->scratch;
   u32 keys_from = layer->wq.panels, values_from = keys_from + layer->wk.panels;
   EACH_PART(part, values_from + layer->wv.panels, panels_at_once(work), work->seat) {
-    multiply_part(work, &layer->wq, cut(part, 0, layer->wq.panels), scratch->normed, scratch->queries, 0);
-    multiply_part(work, &layer->wk, cut(part, keys_from, layer->wk.panels), scratch->normed, scratch->keys, 0);
-    multiply_part(work, &layer->wv, cut(part, values_from, layer->wv.panels), scratch->normed, scratch->values, 0);
+    multiply_part(work, &layer->wq, cut(part, 0, layer->wq.panels), work->normed, scratch->queries, 0);
+    multiply_part(work, &layer->wk, cut(part, keys_from, layer->wk.panels), work->normed, scratch->keys, 0);
+    multiply_part(work, &layer->wv, cut(part, values_from, layer->wv.panels), work->normed, scratch->values, 0);
   }
   meet(work->seat);
 }
@@ -205,7 +237,7 @@ static void attend(const Work *work, const Job *job, u32 index, const f32 *in, f
   norm_rows(work, in, layer->attention_norm);
   project(work, layer);
   place_rows(work, cache, index, start);
-  if (work->tokens == 1 && work->seat.count > 1) attend_together(work, cache, index, start);
+  if (is_single_shared(work)) attend_together(work, cache, index, start);
   else attend_by_token(work, cache, index, start);
   quantise_rows(work, work->scratch->mixed, work->model->hidden_size);
   product(work, &layer->wo, work->scratch->mixed, out, in);
@@ -235,8 +267,8 @@ static void feed_forward(const Work *work, u32 index, const f32 *in, f32 *out) {
   const Layer *layer = work->model->layers + index;
   norm_rows(work, in, layer->ffn_norm);
   EACH_PART(panels, layer->w1.panels, panels_at_once(work), work->seat) {
-    multiply_part(work, &layer->w1, panels, scratch->normed, scratch->gate, 0);
-    multiply_part(work, &layer->w3, panels, scratch->normed, scratch->up, 0);
+    multiply_part(work, &layer->w1, panels, work->normed, scratch->gate, 0);
+    multiply_part(work, &layer->w3, panels, work->normed, scratch->up, 0);
     gate_rows(work, panels);
   }
   meet(work->seat);
@@ -256,7 +288,7 @@ static void run_layers(const Work *work, const Job *job, f32 *rows, f32 *between
 
 static void logits(const Work *work, const f32 *in, f32 *out) {
   norm_rows(work, in, work->model->final_norm);
-  product(work, &work->model->output, work->scratch->normed, out, 0);
+  product(work, &work->model->output, work->normed, out, 0);
 }
 
 void do_job(const Job *job, Seat seat) {
