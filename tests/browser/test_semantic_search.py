@@ -21,6 +21,8 @@ from py_core.serving.prepare import Places, prepare
 from py_core.serving.static_server import RunningServer, start
 from tests.browser.chat_page import FIXTURE, ChatPage
 from tests.browser.memory_page import MemoryPage
+from tests.browser.plan_page import PlanPage
+from tests.browser.recall_page import candidate_row, load_wide_model
 from tests.kernels.simd.loaded_embedder import load_in_module
 from tests.source_tree import ROOT
 
@@ -79,6 +81,28 @@ def test_the_embedder_comes_after_the_model_and_embeds_what_is_remembered(contex
     plan = chat.page.get_by_role("list", name="Parts of the memory plan")
     expect(plan).to_contain_text("Embedder beside it")
     assert chat.errors == []
+
+
+def test_the_plan_view_shows_that_vectors_took_part(context, fixture_server, tmp_path):
+    """Without them it says "by words only"; with them it does not."""
+    chat = ChatPage.open(context, fixture_server.address)
+    load_wide_model(chat, tmp_path)
+    memory = MemoryPage(chat.page)
+    memory.remember(RELEASE)
+    memory.button("Close").click()
+    expect(state(chat)).to_contain_text("1 records with vectors.")
+    chat.send("When is the release?")
+    plan = PlanPage(chat)
+    plan.open()
+    expect(candidate_row(plan, RELEASE)).to_be_visible()
+    words_only = plan.dialog.get_by_text("By words only")
+    expect(words_only).to_be_hidden()
+    plan.close()
+    switch(chat).select_option("off")
+    expect(state(chat)).to_have_text("Records are found by words alone.")
+    chat.send("When is the release?")
+    plan.open()
+    expect(words_only).to_be_visible()
 
 
 def test_the_vectors_are_those_of_the_same_module_outside_the_browser(context, fixture_server):
