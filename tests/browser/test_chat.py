@@ -31,7 +31,8 @@ def test_facts_equal_the_header_of_the_file(chat: ChatPage):
     """Nothing is guessed: the page shows what the file's own header says."""
     chat.load_model(FIXTURE)
     config = open_model(BytesSource(FIXTURE_FILE.read_bytes())).config
-    per_token = 4 * 2 * config.layer_count * config.kv_head_count * config.head_dim
+    row = 2 * config.head_dim + 4  # codes of two bytes and a scale
+    per_token = 2 * config.layer_count * config.kv_head_count * row
     assert chat.fact("Context") == f"{config.max_context:,} tokens"
     assert chat.fact("Prompt Limit") == f"{config.max_context - 1:,} tokens"
     assert chat.fact("KV per token") == f"{per_token:,} bytes"
