@@ -78,3 +78,11 @@ def test_threads_that_do_not_help_are_ended():
     assert settle(choice) == 0
     assert threads.is_dismissed
     assert choice.seats == 1
+
+
+def test_threads_that_are_a_little_slower_just_now_are_kept():
+    """The machine may have been busy during the timing; single tokens are timed again later."""
+    choice, threads = choose(2, {0: 2, 2: 3})
+    threads.is_ready = True
+    assert settle(choice) == 200
+    assert not threads.is_dismissed
