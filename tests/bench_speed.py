@@ -38,6 +38,7 @@ REPEATS = 5
 LONG_REPEATS = 3  # of what reads 2,000 tokens first
 STOPS = 20
 THREADS = (1, 2)
+PARTS = ("speed", "position", "turns", "stop")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Measure this engine against wllama.")
     parser.add_argument("--peer", type=Path, help="the unpacked npm package")
     parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--stops", type=int, default=STOPS, help="stops of each phase; 0 for none")
+    parser.add_argument("--stops", type=int, default=STOPS, help="stops of each phase")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="measure these")
     parser.add_argument("--threads", type=int, choices=THREADS, help="measure this number only")
     parser.add_argument("--python-share", action="store_true", help="measure only this")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -55,8 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     threads = (chosen.threads,) if chosen.threads else THREADS
     with _open_browser() as (browser, address):
         if chosen.python_share:
-            shares = {str(count): measure_share(browser, address, count) for count in threads}
-            print(json.dumps({"python_share": shares}))  # noqa: T201
+            print(json.dumps({"python_share": measure_share(browser, address)}))  # noqa: T201
             return 0
         runs = measure(browser, address, peer=chosen.peer, chosen=chosen, threads=threads)
     report = summarise(runs)
@@ -84,21 +85,34 @@ def measure(
                 pages["peer", count] = PeerPage(browser, peer_address, count)
         ours = {count: OurPage(browser, address, count) for count in threads}
         pages |= {("ours", count): page for count, page in ours.items()}
-        _run_in_turn(pages, chosen.repeats, runs)
+        if "speed" in chosen.parts:
+            _run_in_turn(pages, chosen.repeats, runs)
         for count, page in ours.items():
-            _say(f"{count} thread(s): far into the context, second turns, stops")
-            longer = range(min(LONG_REPEATS, chosen.repeats))
-            runs.near_and_far[count] = [page.decode_near_and_far(turn) for turn in longer]
-            runs.turns[count] = [page.two_turns(turn) for turn in longer]
-            for phase in STOP_EVENTS if chosen.stops else ():
-                delays = [40 + 17 * number for number in range(chosen.stops)]
-                runs.stops[f"{phase}_{count}"] = [page.stop(phase, delay) for delay in delays]
+            _measure_the_rest(page, count, chosen, runs)
     return runs
 
 
-def measure_share(browser: Browser, address: str, threads: int) -> float:
-    """Give the median share of Python, of five runs after one that warms up."""
-    page = OurPage(browser, address, threads, is_timed=True)
+def _measure_the_rest(page: OurPage, threads: int, chosen: argparse.Namespace, runs: Runs) -> None:
+    longer = range(min(LONG_REPEATS, chosen.repeats))
+    if "position" in chosen.parts:
+        _say(f"{threads} thread(s): near the beginning and far into the context")
+        runs.near_and_far[threads] = [page.decode_near_and_far(turn) for turn in longer]
+    if "turns" in chosen.parts:
+        _say(f"{threads} thread(s): second turns")
+        runs.turns[threads] = [page.two_turns(turn) for turn in longer]
+    if "stop" in chosen.parts:
+        _say(f"{threads} thread(s): stops")
+        delays = [40 + 17 * number for number in range(chosen.stops)]
+        for phase in STOP_EVENTS:
+            runs.stops[f"{phase}_{threads}"] = [page.stop(phase, delay) for delay in delays]
+
+
+def measure_share(browser: Browser, address: str) -> float:
+    """Give the median share of Python with one thread, of five runs after one that warms up.
+
+    A thread of the kernels never answers, so its worker cannot be asked for its time.
+    """
+    page = OurPage(browser, address, 1, is_timed=True)
     return round(median([page.python_share(turn) for turn in range(REPEATS + 1)][1:]), 4)
 
 

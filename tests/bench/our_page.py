@@ -119,7 +119,9 @@ class OurPage:
         return 1 - in_kernels / found.decode_ms
 
     def _kernel_ms(self) -> float:
-        return float(next(iter(self._page.workers)).evaluate("self.kernelMs"))
+        # The page has a worker of its own besides the driver's; its kernels do nothing.
+        workers = self._page.workers
+        return sum(float(worker.evaluate("self.kernelMs ?? 0")) for worker in workers)
 
 
 def _serve_without_isolation(route: Route) -> None:

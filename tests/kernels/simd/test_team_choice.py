@@ -87,3 +87,11 @@ def test_the_first_work_is_not_kept_waiting_for_a_timing():
     assert choice.settle() == 200
     assert not choice.is_settled
     assert settle(choice) == 200
+
+
+def test_threads_that_are_a_little_slower_just_now_are_kept():
+    """The machine may have been busy during the timing; single tokens are timed again later."""
+    choice, threads = choose(2, {0: 2, 2: 3})
+    threads.is_ready = True
+    assert settle(choice) == 200
+    assert not threads.is_dismissed
