@@ -22,6 +22,8 @@ class Decoder:
     def __init__(self, config: ModelConfig, ops: OpSet) -> None:
         self.config = config
         self.ops = ops
+        # Asking a protocol costs as much as the rest of a token's way through Python.
+        self._layered = ops if isinstance(ops, LayeredOps) else None
 
     def new_cache(self, capacity_tokens: int = FIRST_CAPACITY_TOKENS) -> KvCache:
         """Make an empty cache for this model."""
@@ -62,8 +64,8 @@ class Decoder:
         start = cache.length
         cache.reserve(start + len(ids))
         hidden = self.ops.embed(np.asarray(ids, dtype=np.int32))  # [T, H]
-        if isinstance(self.ops, LayeredOps):
-            hidden = yield from self._layers_at_once(self.ops, hidden, cache)
+        if self._layered is not None:
+            hidden = yield from self._layers_at_once(self._layered, hidden, cache)
         else:
             hidden = yield from self._block_by_block(hidden, cache)
         cache.commit(ids)

@@ -188,7 +188,8 @@ class SimdOps:
 
     def logits(self, hidden: F32) -> F32:
         """Final norm and output product: `[T, H] -> [T, V]`."""
-        return np.stack([self._logits_of(row) for row in hidden])
+        rows = [self._logits_of(row) for row in hidden]
+        return rows[0][np.newaxis] if len(rows) == 1 else np.stack(rows)
 
     def _prepare_attention(self, cache: KvCache, start: int, tokens: int) -> SimdKvStorage:
         """Make room for the scores, and turn the rotary table to the positions of this call."""

@@ -14,7 +14,7 @@ from tests.bench.peer_page import SENTENCE, TOKENS
 
 DRIVER = (Path(__file__).parent / "our_driver.js").read_text(encoding="utf-8")
 REPEATED = 7  # with the frame of a chat about as many tokens as the peer's eight
-NEAR, FAR = 3, 99  # of the sentence: decoding then runs over positions near 100 and 2,000
+NEAR, FAR = 3, 96  # of the sentence: decoding then runs over positions near 100 and 2,000
 ISOLATING = ("cross-origin-opener-policy", "cross-origin-embedder-policy")
 STOP_EVENTS = {"prefill": ("progress", FAR), "decode": ("token", NEAR)}
 """The event after which a run is stopped, and the length of its prompt."""

@@ -62,8 +62,8 @@ f32 softmax_row(f32 *scores, u32 positions) {
   v128_t largest = wasm_f32x4_splat(largest_of(scores, eights));
   v128_t low_total = wasm_f32x4_splat(0.0f), high_total = low_total;
   for (u32 at = 0; at < 8 * eights; at += 8) {
-    v128_t low = exp_of(wasm_f32x4_sub(wasm_v128_load(scores + at), largest));
-    v128_t high = exp_of(wasm_f32x4_sub(wasm_v128_load(scores + at + 4), largest));
+    v128_t low = weight_of(wasm_f32x4_sub(wasm_v128_load(scores + at), largest));
+    v128_t high = weight_of(wasm_f32x4_sub(wasm_v128_load(scores + at + 4), largest));
     low_total = wasm_f32x4_add(low_total, low), high_total = wasm_f32x4_add(high_total, high);
     wasm_v128_store(scores + at, low);
     wasm_v128_store(scores + at + 4, high);

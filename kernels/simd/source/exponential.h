@@ -26,4 +26,22 @@ INLINE v128_t exp_of(v128_t x) {
   return wasm_i32x4_add(y, wasm_i32x4_shl(moved, 23));
 }
 
+/* exp(x) for x of 0 or less, clamped at -87, to r^5: relative error below 3e-6, a tenth of what an
+ * attention weight is rounded by. */
+INLINE v128_t weight_of(v128_t x) {
+  x = wasm_f32x4_pmax(x, wasm_f32x4_splat(-87.0f));
+  v128_t whole = wasm_f32x4_splat(12582912.0f);
+  v128_t moved = wasm_f32x4_add(wasm_f32x4_mul(x, wasm_f32x4_splat(1.44269504f)), whole);
+  v128_t n = wasm_f32x4_sub(moved, whole);
+  v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, wasm_f32x4_splat(0.693359375f)));
+  r = wasm_f32x4_sub(r, wasm_f32x4_mul(n, wasm_f32x4_splat(-2.12194440e-4f)));
+  v128_t y = wasm_f32x4_splat(8.3333333e-3f);
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(4.1666667e-2f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.6666667e-1f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(0.5f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.0f));
+  y = wasm_f32x4_add(wasm_f32x4_mul(y, r), wasm_f32x4_splat(1.0f));
+  return wasm_i32x4_add(y, wasm_i32x4_shl(moved, 23));
+}
+
 #endif
