@@ -53,7 +53,7 @@ export class ModelLoading {
 
   /** @param {{sha256: string, label: string}} entry */
   async loadModel({ sha256, label }) {
-    await this.#giveWay();
+    if (this.#restoring !== 'no') await this.#giveWay();
     if (!this.#mayLoad()) return;
     const onEvent = this.#follow;
     await this.#load(label, this.#worker.request('store.open', { sha256 }, { onEvent }));
@@ -61,7 +61,7 @@ export class ModelLoading {
 
   /** @param {File} file */
   async openFile(file) {
-    await this.#giveWay();
+    if (this.#restoring !== 'no') await this.#giveWay();
     if (!this.#mayLoad()) return;
     const { name } = file;
     const onEvent = this.#follow;
