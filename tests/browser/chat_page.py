@@ -6,11 +6,15 @@ about answers.
 
 import base64
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
+
+WAIT_S = 60.0
+POLL_MS = 100
 
 SMOLLM2 = "SmolLM2"
 FIXTURE = "Grouped f32"
@@ -122,6 +126,16 @@ class ChatPage:
     def messages(self) -> Locator:
         """All messages of the transcript."""
         return self.page.get_by_role("log", name="Conversation").get_by_role("article")
+
+    def wait_until(self, question: str) -> None:
+        """Ask the page, which may answer with a promise, until it says yes.
+
+        `wait_for_function` takes a promise for a yes.
+        """
+        end = time.monotonic() + WAIT_S
+        while not self.page.evaluate(question):
+            assert time.monotonic() < end, question
+            self.page.wait_for_timeout(POLL_MS)
 
     def wait_for_answer(self, index: int) -> Answer:
         """Wait until the answer at `index` is finished and return it."""

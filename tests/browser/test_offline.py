@@ -93,7 +93,7 @@ def test_half_filled_cache_heals_on_the_next_visit(context: BrowserContext):
         wait_until_saved(chat)
         count = chat.page.evaluate(DELETE_HALF)
         chat.reload()
-        chat.page.wait_for_function(f"async () => (await ({COUNT_KEPT})()) === {count}")
+        chat.wait_until(f"async () => (await ({COUNT_KEPT})()) === {count}")
         server.kill()
         chat.reload()
 
@@ -114,7 +114,7 @@ def test_update_swaps_the_whole_version(context: BrowserContext, next_version: P
         expect(chat.page.get_by_role("heading", name="The next version")).to_be_attached()
         chat.wait_until_ready()
         new = chat.page.evaluate(READ_VERSIONS)
-        chat.page.wait_for_function(f"async () => (await ({PAGE_CACHES})()).length === 1")
+        chat.wait_until(f"async () => (await ({PAGE_CACHES})()).length === 1")
     assert new["wrong"] == old["wrong"] == []
     assert new["version"] != old["version"]
 

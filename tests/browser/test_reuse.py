@@ -221,5 +221,5 @@ def remove_everything(chat: ChatPage) -> None:
     memory.root.locator("[data-part=files] > summary").click()
     memory.button("Delete everything").click()
     memory.button("Yes, delete everything").click()
-    chat.page.wait_for_function(f"async () => (await ({READ_SAVED})()).length === 0")
+    chat.wait_until(f"async () => (await ({READ_SAVED})()).length === 0")
     memory.button("Close").click()
