@@ -294,8 +294,7 @@ class MemoryKeeper:
 
     async def begin_anew(self) -> None:
         """Go on with whatever store is there now."""
-        self._ledger.forget()
-        await self._ledger.refresh()
+        await self._ledger.read_anew()
 
     async def erase_everything(self) -> None:
         """Remove every record, mark, choice, plan and file."""

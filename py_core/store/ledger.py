@@ -70,12 +70,14 @@ class Ledger:
         """The last revision that removed everything, 0 for never."""
         return self._wiped_at
 
-    def forget(self) -> None:
-        """Know nothing any more; the next refresh reads whatever is there."""
-        self._heads.clear()
-        self._choices.clear()
-        self._packs.clear()
-        self._revisions = dict.fromkeys(self._revisions, 0)
+    async def read_anew(self) -> None:
+        """Forget what was read and read whatever is there; nobody sees the moment between."""
+        async with self._refreshing:
+            self._heads.clear()
+            self._choices.clear()
+            self._packs.clear()
+            self._revisions = dict.fromkeys(self._revisions, 0)
+            await self._take_over_changes()
 
     async def refresh(self) -> None:
         """Take over what changed since the last time, in this tab or another."""

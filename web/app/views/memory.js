@@ -45,8 +45,11 @@ export function memoryView(root, opener, store, book) {
  * @param {import('../memory_guard.js').MemoryGuard} guard
  */
 export function lostView(root, store, book, guard) {
-  part(root, 'go-on', HTMLButtonElement).addEventListener('click', () => root.close());
-  root.addEventListener('close', () => guard.accept());
+  part(root, 'go-on', HTMLButtonElement).addEventListener('click', () => {
+    root.close();
+    guard.accept();
+  });
+  root.addEventListener('cancel', () => guard.accept());
   const file = part(root, 'import', HTMLInputElement);
   file.addEventListener('change', async () => {
     const chosen = file.files?.[0];
