@@ -217,10 +217,9 @@ def test_a_full_disk_keeps_what_was_there_and_says_so(
     memory.remember("I like plums")
     origin = server.address.rstrip("/")
     session = context.new_cdp_session(chat.page)
+    bare = open_bare(context, server)
     session.send("Storage.overrideQuotaForOrigin", {"origin": origin, "quotaSize": 1})
     chat.page.wait_for_timeout(ROOM_IS_KNOWN_MS)
-
-    bare = open_bare(context, server)
     found = run_in_page(bare, COMMIT_LARGE, 64)
     assert found["answer"]["error"] == "QuotaExceededError"
     assert found["before"] == found["after"]

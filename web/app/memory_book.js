@@ -24,6 +24,8 @@ export class MemoryBook {
   #store;
   #worker;
   #channel = new BroadcastChannel(CHANNEL);
+  /** @type {MemoryState['problem']} why the last reading failed */
+  #unread = null;
 
   /**
    * @param {Store} store
@@ -51,7 +53,7 @@ export class MemoryBook {
 
   /** Lists again what is asked for, as far as it is shown. */
   refresh() {
-    return this.#attempt(async () => {
+    return this.#look(async () => {
       const page = await this.#worker.request('memory.list', this.#state.ask).reply;
       this.#update({ page });
     });
@@ -207,8 +209,16 @@ export class MemoryBook {
     });
   }
 
-  /** @param {{path: string, text: string} | null} [write] */
-  readStartup(write = null) {
+  /** Reads the start-up files as they are kept. */
+  readStartup() {
+    return this.#look(async () => {
+      const startup = await this.#worker.request('memory.startup', { write: null }).reply;
+      this.#update({ startup });
+    });
+  }
+
+  /** @param {{path: string, text: string}} write */
+  writeStartup(write) {
     return this.#attempt(async () => {
       const startup = await this.#worker.request('memory.startup', { write }).reply;
       this.#update({ startup });
@@ -283,16 +293,35 @@ export class MemoryBook {
     this.#store.update({ memory: { ...this.#state, ...patch } });
   }
 
+  /**
+   * Reads again what is shown; that it succeeds is no answer to what a person has asked for.
+   * @param {() => Promise<void>} read
+   */
+  async #look(read) {
+    try {
+      await read();
+      if (this.#unread && this.#state.problem === this.#unread) this.#update({ problem: null });
+    } catch (thrown) {
+      this.#unread = describe(thrown);
+      this.#update({ problem: this.#unread });
+    }
+  }
+
   /** @param {() => Promise<void>} act */
   async #attempt(act) {
     try {
       await act();
       this.#update({ problem: null });
     } catch (thrown) {
-      const { code, message } = coded(thrown);
-      this.#update({ problem: { code, text: message } });
+      this.#update({ problem: describe(thrown) });
     }
   }
+}
+
+/** @param {unknown} thrown */
+function describe(thrown) {
+  const { code, message } = coded(thrown);
+  return { code, text: message };
 }
 
 /**

@@ -101,7 +101,7 @@ function drawFile(file, book) {
   text.value = file.text;
   text.setAttribute('aria-label', file.path);
   part(element, 'save', HTMLButtonElement).addEventListener('click', () =>
-    book.readStartup({ path: file.path, text: text.value }),
+    book.writeStartup({ path: file.path, text: text.value }),
   );
   const download = part(element, 'download', HTMLButtonElement);
   download.hidden = file.state !== 'ok';
