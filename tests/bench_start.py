@@ -13,7 +13,7 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,24 +39,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Visit, visit again, and print the table or one JSON object."""
     parser = argparse.ArgumentParser(description="Measure the start of a later visit.")
     parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--open-browser", action="store_true", help="the browser runs already")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     chosen = parser.parse_args(arguments)
-    report = measure(chosen.repeats)
+    report = measure(chosen.repeats, is_open=chosen.open_browser)
     print(json.dumps(report) if chosen.json else write_table(report))  # noqa: T201
     return 0
 
 
-def measure(repeats: int) -> dict[str, Any]:
-    """Make one profile, fill it, and visit the site with it again and again."""
+def measure(repeats: int, *, is_open: bool = False) -> dict[str, Any]:
+    """Make one profile, fill it, and visit the site with it again and again.
+
+    A browser that has just started is measured, or one in which a tab was open before.
+    """
     cache = find_cache_folder(os.environ, sys.platform)
     site = prepare(Places(ROOT, cache, os.environ.get("TINYLOOM_CDN")), "smollm2", report=_say)
     with start(site) as server, tempfile.TemporaryDirectory() as profile:
         first = visit_first(profile, server.address)
         _say(f"first visit: {first}")
         runs = []
-        for number in range(repeats):
-            runs.append(visit_again(profile, server.address))
-            _say(f"visit {number + 2}: {runs[-1]}")
+        visit = visit_in_open_browser if is_open else visit_again
+        for stages in visit(profile, server.address, repeats):
+            runs.append(stages)
+            _say(f"visit {len(runs) + 1}: {stages}")
     names = [name for name in runs[0] if all(name in run for run in runs)]
     medians = {name: statistics.median(run[name] for run in runs) for name in names}
     return {"first_visit": first, "median": medians, "runs": runs, "cores": os.cpu_count()}
@@ -78,18 +83,25 @@ def visit_first(profile: str, address: str) -> Stages:
     return stages
 
 
-def visit_again(profile: str, address: str) -> Stages:
-    """Open the page as a person who comes back does; the browser itself has started before."""
+def visit_again(profile: str, address: str, repeats: int) -> Iterator[Stages]:
+    """Start the browser for each visit and open the page as a person who comes back does."""
+    for _ in range(repeats):
+        yield from visit_in_open_browser(profile, address, 1)
+
+
+def visit_in_open_browser(profile: str, address: str, repeats: int) -> Iterator[Stages]:
+    """Open the page in a new tab for each visit, after the one before is closed."""
     chromium = find_chromium()
     with sync_playwright() as playwright:
         context = _launch(playwright, chromium, profile)
-        page = context.new_page()
-        page.add_init_script(WATCH)
-        page.goto(address, wait_until="commit")
-        page.wait_for_function("() => window.watched?.some(([name]) => name === 'first token')")
-        stages = read_stages(page)
+        for _ in range(repeats):
+            page = context.new_page()
+            page.add_init_script(WATCH)
+            page.goto(address, wait_until="commit")
+            page.wait_for_function("() => window.watched?.some(([name]) => name === 'first token')")
+            yield read_stages(page)
+            page.close()
         context.close()
-    return stages
 
 
 def _launch(playwright: Playwright, chromium: Path | None, profile: str) -> BrowserContext:
