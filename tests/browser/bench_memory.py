@@ -72,6 +72,7 @@ MEASURE = """async ({ visits, repeats }) => {
       figures[name].push(performance.now() - begin);
       return reply;
     };
+    ask('runtime.facts', {}); // The worker says nothing before it is spoken to.
     await isReady;
     total = (await timed('open', 'memory.list', all)).value.total;
     await timed('reopen', 'memory.list', all);

@@ -62,6 +62,7 @@ MEASURE = """async ({ label, questions }) => {
     if (!message.ok) throw new Error(JSON.stringify(message.error));
     return message.value;
   };
+  ask('runtime.facts', {}); // The worker says nothing before it is spoken to.
   await isReady;
   const { models } = await value(ask('store.list', {}));
   const model = models.find((entry) => entry.label === label);
