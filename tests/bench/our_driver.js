@@ -1,30 +1,9 @@
 /**
- * A worker of the page without its views: loads a served model and sends it messages.
- * One expression that gives {load, run, stop}, so that a driver can put it on any page of the site.
+ * Loads a served model in a worker of its own and sends it messages.
+ * One function expression: takes the function of page_worker.js, gives {load, run, stop}.
  */
-(() => {
-  const worker = new Worker('/worker/worker.js', { type: 'module' });
-  const pending = new Map();
-  const listeners = new Map();
-  let lastId = 0;
-  worker.onmessage = ({ data }) => {
-    const message = JSON.parse(data);
-    if (message.event === undefined) pending.get(message.id)(message);
-    else listeners.get(message.id)?.(message);
-  };
-  const send = (kind, payload, listener) => {
-    lastId += 1;
-    const id = lastId;
-    const reply = new Promise((resolve) => pending.set(id, resolve));
-    if (listener) listeners.set(id, listener);
-    worker.postMessage(JSON.stringify({ v: 1, id, kind, payload }));
-    return { id, reply };
-  };
-  const take = (kind, { ok, value, error }) => {
-    if (!ok) throw new Error(`${kind}: ${JSON.stringify(error)}`);
-    return value;
-  };
-  const ask = async (kind, payload) => take(kind, await send(kind, payload).reply);
+(startWorker) => {
+  const { send, ask } = startWorker();
   const message = (text, tokens) => ({
     text,
     system: '',
@@ -51,8 +30,8 @@
       await new Promise((resolve) => setTimeout(resolve, delay));
       const clicked = performance.now();
       send('cancel', { target: run.id });
-      const { finish_reason } = take('chat.send', await run.reply);
+      const { finish_reason } = await run.reply;
       return { ms: performance.now() - clicked, finish_reason };
     },
   };
-})()
+}

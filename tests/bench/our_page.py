@@ -12,7 +12,11 @@ from playwright.sync_api import Browser, Route
 
 from tests.bench.peer_page import SENTENCE, TOKENS
 
-DRIVER = (Path(__file__).parent / "our_driver.js").read_text(encoding="utf-8")
+PAGE_WORKER, OUR_DRIVER = (
+    (Path(__file__).parent / name).read_text(encoding="utf-8")
+    for name in ("page_worker.js", "our_driver.js")
+)
+DRIVER = f"({OUR_DRIVER})({PAGE_WORKER})"
 REPEATED = 7  # with the frame of a chat about as many tokens as the peer's eight
 NEAR, FAR = 3, 96  # of the sentence: decoding then runs over positions near 100 and 2,000
 ISOLATING = ("cross-origin-opener-policy", "cross-origin-embedder-policy")

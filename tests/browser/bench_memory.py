@@ -31,6 +31,7 @@ from tests.browser.profiles import DEADLINE_MS
 from tests.py_core.memory.heads import make_said
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE_WORKER = (ROOT / "tests" / "bench" / "page_worker.js").read_text(encoding="utf-8")
 ROWS_PER_COMMIT = 2_500
 REPEATS = 5
 POLL_MS = 250
@@ -47,39 +48,25 @@ COUNT_PACKS = """async (port) => {
 
 # A visit is a worker of its own: it boots, lists the memory, and does the rest in the last one.
 MEASURE = """async ({ visits, repeats }) => {
+  const startWorker = PAGE_WORKER;
   const all = { search: '', filters: {}, offset: 0, limit: 50 };
   const figures = { open: [], reopen: [], search: [], write: [], forget: [] };
   let total = 0;
   const startVisit = async () => {
-    const worker = new Worker('/worker/worker.js', { type: 'module' });
-    const waiting = new Map();
-    let last = 0;
-    let ready;
-    const isReady = new Promise((resolve) => { ready = resolve; });
-    worker.onmessage = ({ data }) => {
-      const message = JSON.parse(data);
-      if (message.event === 'ready') ready();
-      if (message.ok !== undefined) waiting.get(message.id)(message);
-    };
-    const ask = (kind, payload) => new Promise((resolve) => {
-      last += 1;
-      waiting.set(last, resolve);
-      worker.postMessage(JSON.stringify({ v: 1, id: last, kind, payload }));
-    });
+    const { ask, end } = startWorker();
     const timed = async (name, kind, payload) => {
       const begin = performance.now();
-      const reply = await ask(kind, payload);
+      const value = await ask(kind, payload);
       figures[name].push(performance.now() - begin);
-      return reply;
+      return value;
     };
-    ask('runtime.facts', {}); // The worker says nothing before it is spoken to.
-    await isReady;
-    total = (await timed('open', 'memory.list', all)).value.total;
+    await ask('runtime.facts', {});
+    total = (await timed('open', 'memory.list', all)).total;
     await timed('reopen', 'memory.list', all);
-    return { worker, timed };
+    return { end, timed };
   };
-  for (let visit = 1; visit < visits; visit += 1) (await startVisit()).worker.terminate();
-  const { worker, timed } = await startVisit();
+  for (let visit = 1; visit < visits; visit += 1) (await startVisit()).end();
+  const { end, timed } = await startVisit();
   for (let turn = 0; turn < repeats; turn += 1) {
     const search = `number ${turn * 977} `;
     await timed('search', 'memory.list', { ...all, search });
@@ -89,12 +76,12 @@ MEASURE = """async ({ visits, repeats }) => {
     const text = `The bench wrote line ${turn} into its notebook`;
     const change = { action: 'remember', text, sources: [], subject: '', keep, blacken: false };
     const made = await timed('write', 'memory.apply', { change });
-    const record_ids = [made.value.kept[0].record_id];
+    const record_ids = [made.kept[0].record_id];
     await timed('forget', 'memory.apply', { change: { action: 'forget', record_ids } });
   }
-  worker.terminate();
+  end();
   return { total, figures };
-}"""
+}""".replace("PAGE_WORKER", PAGE_WORKER)
 
 
 def measure(records: int) -> dict[str, Any]:

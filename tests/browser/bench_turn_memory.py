@@ -23,7 +23,7 @@ from playwright.sync_api import sync_playwright
 from py_core.serving.cache_folder import find_cache_folder
 from py_core.serving.prepare import Places, prepare
 from py_core.serving.static_server import start
-from tests.browser.bench_memory import ROOT, fill
+from tests.browser.bench_memory import PAGE_WORKER, ROOT, fill
 from tests.browser.chat_page import ChatPage
 from tests.browser.engines import CHROMIUM_FLAGS, ENGINES
 from tests.browser.profiles import DEADLINE_MS
@@ -37,46 +37,25 @@ QUESTIONS = [
 TURNS = 24
 
 MEASURE = """async ({ label, questions }) => {
-  const worker = new Worker('/worker/worker.js', { type: 'module' });
-  const waiting = new Map();
-  const plans = new Map();
-  let ready;
-  const isReady = new Promise((resolve) => { ready = resolve; });
-  worker.onmessage = ({ data }) => {
-    const message = JSON.parse(data);
-    if (message.event === 'ready') ready();
-    if (message.event === 'plan') plans.get(message.id)(message.data);
-    if (message.ok !== undefined) waiting.get(message.id)(message);
-  };
-  let last = 0;
-  const ask = (kind, payload) => {
-    last += 1;
-    const id = last;
-    const plan = new Promise((resolve) => plans.set(id, resolve));
-    const reply = new Promise((resolve) => waiting.set(id, resolve));
-    worker.postMessage(JSON.stringify({ v: 1, id, kind, payload }));
-    return { plan, reply };
-  };
-  const value = async (asked) => {
-    const message = await asked.reply;
-    if (!message.ok) throw new Error(JSON.stringify(message.error));
-    return message.value;
-  };
-  ask('runtime.facts', {}); // The worker says nothing before it is spoken to.
-  await isReady;
-  const { models } = await value(ask('store.list', {}));
+  const startWorker = PAGE_WORKER;
+  const { send, ask, end } = startWorker();
+  const { models } = await ask('store.list', {});
   const model = models.find((entry) => entry.label === label);
   if (!model) throw new Error(JSON.stringify(models));
-  const opened = await value(ask('store.open', { sha256: model.sha256 }));
-  await value(ask('model.load', { ...opened, op_set: 'auto' }));
+  const opened = await ask('store.open', { sha256: model.sha256 });
+  await ask('model.load', { ...opened, op_set: 'auto' });
   const settings = { temperature: 0, top_k: 40, top_p: 1, max_tokens: 1, seed: 1 };
   const time = async (text) => {
-    await value(ask('chat.reset', {}));
+    await ask('chat.reset', {});
     const begin = performance.now();
-    const asked = ask('chat.send', { text, system: '', settings });
-    const data = await asked.plan;
+    let show;
+    const plan = new Promise((resolve) => { show = resolve; });
+    const { reply } = send('chat.send', { text, system: '', settings }, ({ event, data }) => {
+      if (event === 'plan') show(data);
+    });
+    const data = await plan;
     const took = performance.now() - begin;
-    await value(asked);
+    await reply;
     return { took, data };
   };
   let indexed = 0;
@@ -96,10 +75,10 @@ MEASURE = """async ({ label, questions }) => {
     taken.push(took);
     retrieval = data.retrieval;
   }
-  worker.terminate();
+  end();
   return { indexed, warm_ms, taken, plain, stages: retrieval.stages,
     candidates: retrieval.candidates.length };
-}"""
+}""".replace("PAGE_WORKER", PAGE_WORKER)
 
 
 def measure(records: int) -> dict[str, Any]:

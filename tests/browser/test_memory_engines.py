@@ -1,7 +1,6 @@
 """A memory is kept with consent, found after a reload and deleted, in Firefox and in WebKit too."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ from py_core.serving.static_server import RunningServer
 from tests.browser import webkit_driver
 from tests.browser.chat_page import ChatPage
 from tests.browser.engines import ENGINES
+from tests.browser.firefox_driver import drive_firefox
 from tests.browser.profiles import demand_engine
 
 pytestmark = pytest.mark.browser
 
 TEXT = "I keep bees behind the shed"
-DEADLINE_S = 300
 FLOW = (Path(__file__).parent / "memory_flow.js").read_text(encoding="utf-8").partition("*/")[2]
 SCRIPTS = [f"({FLOW})({json.dumps({'step': step, 'text': TEXT})})" for step in ("keep", "delete")]
 
@@ -43,18 +42,9 @@ def test_chromium_keeps_and_deletes(context: BrowserContext, server: RunningServ
 
 def test_firefox_keeps_and_deletes(server: RunningServer):
     """Through WebDriver BiDi."""
-    executable = str(demand_engine(ENGINES["firefox"]))
-    order = {"executable": executable, "address": server.address, "scripts": SCRIPTS}
-    driver = Path(__file__).parent / "firefox_scripts.mjs"
-    done = subprocess.run(
-        ["node", str(driver), json.dumps(order)],
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    expect_kept_and_deleted(json.loads(done.stdout))
+    order = {"address": server.address, "scripts": SCRIPTS}
+    executable = demand_engine(ENGINES["firefox"])
+    expect_kept_and_deleted(drive_firefox("firefox_scripts.mjs", order, executable))
 
 
 # selenium passes its own deprecated argument when it starts this driver.

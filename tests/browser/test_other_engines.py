@@ -1,8 +1,5 @@
 """The page boots and answers in Firefox and in WebKit, with the very ids of Chromium."""
 
-import json
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +9,10 @@ from py_core.serving.static_server import RunningServer
 from tests.browser import webkit_driver
 from tests.browser.chat_page import ASK_WORKER, FIXTURE, GREEDY, ChatPage
 from tests.browser.engines import ENGINES
+from tests.browser.firefox_driver import drive_firefox
 from tests.browser.profiles import demand_engine
 
 MESSAGE = "the"
-DEADLINE_S = 300
 QUANTISED = "Grouped q4_1"
 """The page loads the float32 model, its second worker this one: both kinds of kernels run."""
 CONTROLS = {
@@ -65,17 +62,9 @@ def expect_same(result: dict[str, Any], context: BrowserContext, address: str) -
 
 def test_firefox_boots_and_answers_like_chromium(context: BrowserContext, server: RunningServer):
     """One turn on the page and two with its worker, through WebDriver BiDi."""
-    order = make_order(server.address) | {"executable": str(demand_engine(ENGINES["firefox"]))}
-    driver = Path(__file__).parent / "firefox_driver.mjs"
-    done = subprocess.run(
-        ["node", str(driver), json.dumps(order)],
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    expect_same(json.loads(done.stdout), context, server.address)
+    executable = demand_engine(ENGINES["firefox"])
+    result = drive_firefox("firefox_driver.mjs", make_order(server.address), executable)
+    expect_same(result, context, server.address)
 
 
 # selenium passes its own deprecated argument when it starts this driver.
