@@ -49,10 +49,9 @@ class MemoryDesk:
         self._tidying: asyncio.Task[None] | None = None
         self.keeper = MemoryKeeper(ledger, TENANT)
         self._shelf = MemoryShelf(self.keeper, ledger, host.pause)
-        began = Stamp(TENANT, read_utc(host).isoformat())
         self.memory = TurnMemory(
             self._shelf,
-            {"local": LocalLane(self._shelf), "session": SessionLane(self.keeper, began)},
+            {"local": LocalLane(self._shelf), "session": SessionLane(self.keeper, self._stamp())},
             host.now_ms,
         )
 

@@ -16,23 +16,13 @@ from py_core.chat.retrieval_account import CandidateAccount, RetrievalAccount
 from py_core.retrieval.correct_intent import Correction
 from py_core.retrieval.intent import RetrievalIntent
 from py_core.retrieval.lanes import TIME_BUDGETS_MS, LaneReport
+from py_core.retrieval.task_class import TaskClass
 
 LONGEST_QUESTION_CHARS = 4_096
 MOST_WORDS = 64
 
 Word = Annotated[str, Field(min_length=1, max_length=128)]
 Words = Annotated[tuple[Word, ...], Field(max_length=MOST_WORDS)]
-TaskName = Literal[
-    "continuation",
-    "architecture",
-    "code",
-    "fact",
-    "summary",
-    "transformation",
-    "arithmetic",
-    "small_talk",
-    "general",
-]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
@@ -42,7 +32,7 @@ class IntentCorrection(Message):
     """What the user changes for one turn; what is left out stays as understood."""
 
     need: Literal["needed", "not_needed", "off"] | None = None
-    task: TaskName | None = None
+    task: TaskClass | None = None
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION_CHARS)] | None = None
     project: Annotated[str, Field(max_length=128)] | None = None
     add_terms: Words = ()
@@ -76,7 +66,7 @@ class IntentShown(Message):
 
     need: Literal["needed", "not_needed", "off"]
     reason: str
-    task: TaskName
+    task: TaskClass
     semantic_text: str
     terms: tuple[str, ...]
     exact: tuple[str, ...]

@@ -5,9 +5,9 @@ never needed: without it, and where anything of it fails, records are found by w
 Does not know requests, nor when there is time.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 from kernels.arrays import I32
 from kernels.byte_source import ByteSource
@@ -18,14 +18,13 @@ from kernels.similarity import VectorScores
 from py_core.chat.embedder_home import EmbedderHome, count_embedder_bytes, load_embedder_steps
 from py_core.chat.memory_room import MemoryRoom
 from py_core.chat.pacing import Pacer, StopSignal, drain_paced
-from py_core.chat.vector_shelf import ROWS_AT_ONCE, VectorShelf
+from py_core.chat.vector_shelf import VectorShelf, cut_batches
 from py_core.retrieval.document import Document
 from py_core.retrieval.embedding_work import embed_missing, find_vector_key
 from py_core.retrieval.text_index import TextIndex
 from py_core.store.heads import Head
 from py_core.store.ledger import Ledger
 
-Item = TypeVar("Item")
 EmbedderStep: TypeAlias = LoadProgress
 EmbedderStage = Literal["off", "loading", "ready", "failed"]
 FailureReason = Literal["", "file_refused", "memory_short", "stopped"]
@@ -146,7 +145,7 @@ class EmbedderSession:
             StorageLostError: the store cannot be read.
         """
         damaged, shelf = 0, self._loaded.shelf if self._loaded else None
-        for batch in _cut(heads):
+        for batch in cut_batches(heads):
             if shelf is None or stop.is_set:
                 break
             damaged += await shelf.read_rows([head for head in batch if shelf.lacks(head)])
@@ -174,7 +173,7 @@ class EmbedderSession:
         if self._loaded is None:
             return 0
         shelf, embedder, made = self._loaded.shelf, self._loaded.embedder, 0
-        for batch in _cut(list(documents)):
+        for batch in cut_batches(list(documents)):
             if stop.is_set or self._loaded is None:
                 break
             steps = _embed_owned(batch, embedder, shelf)
@@ -232,10 +231,6 @@ def _embed_owned(
         yield from embed_missing([document], embedder, shelf)
         shelf.own(document, find_vector_key(document))
         yield None
-
-
-def _cut(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    return (items[at : at + ROWS_AT_ONCE] for at in range(0, len(items), ROWS_AT_ONCE))
 
 
 def _ignore(_: object) -> None: ...

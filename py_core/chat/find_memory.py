@@ -22,6 +22,7 @@ from py_core.chat.memory_question import (
 )
 from py_core.chat.memory_shelf import MemoryShelf
 from py_core.records.kinds import Record, Retraction
+from py_core.records.request_file import LaneName
 from py_core.retrieval.correct_intent import correct_intent
 from py_core.retrieval.document import read_document
 from py_core.retrieval.event_times import resolve_events
@@ -30,7 +31,6 @@ from py_core.retrieval.injection_ledger import Injection, InjectionLedger
 from py_core.retrieval.intent import RetrievalIntent, build_intent
 from py_core.retrieval.lanes import (
     Gathered,
-    LaneName,
     LanePort,
     gather,
     is_wanted,

@@ -132,9 +132,9 @@ async def run_turn(
     for code, text in prompt.notices:
         ports.listener.on_notice(code, text)
     ports.listener.on_plan(prompt.plan, prompt.account)
-    if prompt.plan.generation == "halted":
-        return TurnOutcome("halted", HALTED_TEXT, (), len(prompt.plan.prompt_ids), 0, 0.0, 0.0)
-    outcome, prepared = await _generate(model, prompt.plan, ask, ports)
+    outcome, prepared = await answer_plan(model, prompt.plan, ask, ports)
+    if prepared is None:
+        return outcome
     if outcome.finish_reason != "stopped" or outcome.text:
         used_ids = prompt.note_shown(ports.memory, conversation.number)
         transcript.record(
@@ -153,21 +153,14 @@ async def run_turn(
 
 async def answer_plan(
     model: LoadedModel, plan: Plan, ask: TurnAsk, ports: TurnPorts
-) -> TurnOutcome:
-    """Generate from a plan outside of any conversation; one that is halted is answered by nobody.
+) -> tuple[TurnOutcome, Prepared | None]:
+    """Generate from a plan; one that is halted is answered by nobody, and no cache is prepared.
 
     Raises:
         ModelTooLargeError: the memory for keys and values could not be had.
     """
     if plan.generation == "halted":
-        return TurnOutcome("halted", HALTED_TEXT, (), len(plan.prompt_ids), 0, 0.0, 0.0)
-    outcome, _ = await _generate(model, plan, ask, ports)
-    return outcome
-
-
-async def _generate(
-    model: LoadedModel, plan: Plan, ask: TurnAsk, ports: TurnPorts
-) -> tuple[TurnOutcome, Prepared]:
+        return TurnOutcome("halted", HALTED_TEXT, (), len(plan.prompt_ids), 0, 0.0, 0.0), None
     try:
         prepared = await ports.desk.prepare(model, plan, ask.reuse)
         return await _Run(model, plan, ports, prepared).drain(ask), prepared

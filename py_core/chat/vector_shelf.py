@@ -10,7 +10,7 @@ import binascii
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from kernels.arrays import F32
 from kernels.embedder_table import EmbedderTable
@@ -21,6 +21,7 @@ from py_core.store.heads import Head
 from py_core.store.ledger import Ledger
 from py_core.store.ports import Area, Erase, Put
 
+Item = TypeVar("Item")
 _VERSION: Final = "tinyloom-vector/1"
 _PARTS: Final = 5
 ROWS_AT_ONCE: Final = 256
@@ -111,7 +112,7 @@ class VectorShelf:
     async def write(self) -> int:
         """Keep what is new; what was deleted meanwhile, here or in another tab, is left out."""
         written = 0
-        for names in _cut(sorted(self._unwritten)):
+        for names in cut_batches(sorted(self._unwritten)):
             rows = {name: self._write_row(name) for name in names if name in self._owners}
 
             def decide(snapshot: Snapshot, rows: Mapping[str, str] = rows) -> Edit:
@@ -164,5 +165,6 @@ def _is_current(head: Head | None, owner: _Owner) -> bool:
     return head is not None and head.is_active and head.sequence == owner.sequence
 
 
-def _cut(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (names[at : at + ROWS_AT_ONCE] for at in range(0, len(names), ROWS_AT_ONCE))
+def cut_batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Give at most so many items at a time as are read or written together."""
+    return (items[at : at + ROWS_AT_ONCE] for at in range(0, len(items), ROWS_AT_ONCE))

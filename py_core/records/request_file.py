@@ -87,21 +87,25 @@ class Intent(Strict):
     task: Literal["general", "continuation", "architecture", "recall"] = "general"
 
 
+LaneName = Literal["local", "session", "status", "handoff", "current_message"]
+LaneStatus = Literal[
+    "answered",
+    "empty",
+    "below_threshold",
+    "timed_out",
+    "refused",
+    "malformed",
+    "off",
+    "bypassed",
+    "not_needed",
+]
+
+
 class LaneOutcome(Strict):
     """How asking one lane ended: a value, never an error."""
 
-    lane: Literal["local", "session", "status", "handoff", "current_message"]
-    status: Literal[
-        "answered",
-        "empty",
-        "below_threshold",
-        "timed_out",
-        "refused",
-        "malformed",
-        "off",
-        "bypassed",
-        "not_needed",
-    ]
+    lane: LaneName
+    status: LaneStatus
     candidates: Annotated[int, Field(ge=0, le=MOST_RECORDS)] = 0
 
 

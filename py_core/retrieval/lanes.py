@@ -8,25 +8,12 @@ what is behind a port.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from py_core.records.fields import Lane
 from py_core.records.kinds import Record
-from py_core.records.request_file import LaneOutcome
+from py_core.records.request_file import LaneName, LaneOutcome, LaneStatus
 from py_core.retrieval.intent import RetrievalIntent
-
-LaneName = Literal["local", "session", "status", "handoff", "current_message"]
-LaneStatus = Literal[
-    "answered",
-    "empty",
-    "below_threshold",
-    "timed_out",
-    "refused",
-    "malformed",
-    "off",
-    "bypassed",
-    "not_needed",
-]
 
 TIME_BUDGETS_MS: Final[Mapping[LaneName, int]] = {
     "local": 150,

@@ -202,11 +202,12 @@ def test_a_halted_plan_is_answered_by_nobody():
     )
     assert plan.generation == "halted"
 
-    outcome = asyncio.run(answer_plan(bench.model, plan, ASK, bench.ports()))
+    outcome, prepared = asyncio.run(answer_plan(bench.model, plan, ASK, bench.ports()))
 
     assert outcome.finish_reason == "halted"
     assert outcome.text == HALTED_TEXT
     assert outcome.output_ids == ()
+    assert prepared is None
     assert bench.listener.heard == []
 
 

@@ -4,8 +4,9 @@ import asyncio
 from itertools import count
 
 from py_core.records.fields import Lane
+from py_core.records.request_file import LaneName
 from py_core.retrieval.intent import Turn, build_intent
-from py_core.retrieval.lanes import Gathered, LaneAnswer, LaneName, LanePort, gather
+from py_core.retrieval.lanes import Gathered, LaneAnswer, LanePort, gather
 from tests.py_core.retrieval.memories import NOW, make_hit
 
 ASKED = build_intent(Turn("what is the current task?", NOW))
